@@ -5,6 +5,8 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include <cstddef>
+
 namespace mcpd::loop {
 
 /// All that a new process needs, built beforehand: between clone and exec nothing can be allocated or looked up.
@@ -38,11 +40,12 @@ public:
     ~LaunchStack();
     LaunchStack(const LaunchStack&) = delete;
 
-    explicit operator bool() const { return base_ != nullptr; }
-    void* top() const;
+    explicit operator bool() const { return memory_ != nullptr; }
+    void* base() const;
+    std::size_t size() const;
 
 private:
-    void* base_ = nullptr;
+    void* memory_ = nullptr;
 };
 
 /// Starts a process the fastest way the kernel has: a child that borrows our memory until it execs (as vfork does), so
