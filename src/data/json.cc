@@ -112,6 +112,7 @@ private:
             members.push_back({std::string{field.key}, build(field.value, keep_raw)});
         }
         if (placed_) cursor_.take('}');
+        if (!options_.unique_names) return members;
         if (const auto* twice = find_duplicate(members); twice && fault_.empty()) {
             fault_ = (twice->value.line() ? "line " + std::to_string(twice->value.line()) + ": " : "") +
                      "the name \"" + text::printable(twice->key) + "\" occurs twice in one object";

@@ -12,6 +12,10 @@ namespace mcpd::data {
 inline constexpr int kJsonDepth = 128;
 
 struct JsonOptions {
+    /// A name may occur once in an object. The grammar does not ask for it; but of two values one reader checks the first
+    /// and another uses the last. Off: for texts that nobody decides anything by.
+    bool unique_names = true;
+
     /// Give each node its line: for files that people write.
     bool lines = false;
 
@@ -20,10 +24,8 @@ struct JsonOptions {
     std::span<const std::string_view> raw = {};
 };
 
-/// Reads one JSON text, the whole of it: anything that is not JSON anywhere in it is an error that says where.
-///
-/// Stricter than the grammar in two ways, because what is checked here is used elsewhere: a name may occur once in an
-/// object (others would take the other value), and numbers must fit (64 bits, or a finite double).
+/// Reads one JSON text, the whole of it: anything that is not JSON anywhere in it is an error that says where. Numbers
+/// must fit: integers have 64 bits, others are finite doubles.
 Result<Node> parse_json(std::string_view text, const JsonOptions& options = {});
 
 }  // namespace mcpd::data

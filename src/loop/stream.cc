@@ -69,8 +69,8 @@ void Stream::write(std::string_view bytes) {
     if (!blocked_) turn_end_.schedule();
 }
 
-void Stream::write(std::string&& bytes) {
-    if (bytes.size() < kPiece) return write(std::string_view{bytes});
+void Stream::write_block(std::string bytes) {
+    if (bytes.size() < kPiece) return write(bytes);
     if (broken_) return;
     pending_ += bytes.size();
     queue_.push_back(std::move(bytes));

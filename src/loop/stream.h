@@ -55,7 +55,7 @@ public:
     void write(std::string_view bytes);
 
     /// A large piece that need not be copied.
-    void write(std::string&& bytes);
+    void write_block(std::string bytes);
 
     /// Bytes not yet taken by the other side.
     std::size_t pending() const { return pending_; }

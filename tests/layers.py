@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""layers.py SRC: fails when a file includes something above its own layer.
+
+Each folder of src may include itself and the folders listed for it, nothing else. Adding a line here is a decision about
+the design; adding an include that needs one is not.
+"""
+import pathlib
+import re
+import sys
+
+# folder: what it may look down on. `tool` and `define` know commands as data (exec/command.h), not how they are run.
+LAYERS = {
+    "util": [],
+    "data": ["util"],
+    "loop": ["util"],
+    "exec": ["loop", "util"],
+    "app": ["exec", "data", "loop", "util"],
+}
+
+# These contain no event loop: pure functions over text and structs, tested without one.
+WITHOUT_LOOP = {"data", "util"}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"(?P<own>[^"]+)"|<(?P<system>[^>]+)>)', re.MULTILINE)
+
+# Heavy headers, each in exactly one file, so that everything else compiles fast and knows nothing of them.
+HEAVY = {"simdjson.h": "data/json.cc", "cxxopts.hpp": "app/options.cc", "spdlog/spdlog.h": "util/log.cc"}
+
+
+def complaints(src):
+    for path in sorted(src.rglob("*")):
+        if path.suffix not in (".h", ".cc", ".c"):
+            continue
+        name = path.relative_to(src)
+        folder = name.parts[0]
+        if folder not in LAYERS:
+            yield f"{name}: the folder {folder} is in no layer; see {pathlib.Path(__file__).name}"
+            continue
+        for match in INCLUDE.finditer(path.read_text()):
+            own, system = match["own"], match["system"]
+            if own:
+                target = own.split("/")[0]
+                if "/" not in own or not (src / own).exists():
+                    yield f'{name}: "{own}" is not written as a path below src'
+                elif target != folder and target not in LAYERS[folder]:
+                    yield f'{name}: includes "{own}", which {folder} may not see'
+            elif system in HEAVY and str(name) != HEAVY[system]:
+                yield f"{name}: includes <{system}>, which belongs to {HEAVY[system]} alone"
+            elif system == "uv.h" and folder in WITHOUT_LOOP:
+                yield f"{name}: includes <uv.h>, but {folder} has no event loop"
+
+
+found = list(complaints(pathlib.Path(sys.argv[1])))
+for line in found:
+    print(line)
+sys.exit(1 if found else 0)
