@@ -114,8 +114,8 @@ private:
         if (placed_) cursor_.take('}');
         if (!options_.unique_names) return members;
         if (const auto* twice = find_duplicate(members); twice && fault_.empty()) {
-            fault_ = (twice->value.line() ? "line " + std::to_string(twice->value.line()) + ": " : "") +
-                     "the name \"" + text::printable(twice->key) + "\" occurs twice in one object";
+            fault_ = (twice->value.line() ? "line " + std::to_string(twice->value.line()) + ": " : "") + "the name \"" +
+                     text::printable(twice->key) + "\" occurs twice in one object";
         }
         return members;
     }

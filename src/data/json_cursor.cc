@@ -4,7 +4,9 @@
 #include "util/utf8.h"
 
 #include <charconv>
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 
 namespace mcpd::data {
 
@@ -20,19 +22,15 @@ bool is_hex(char c) {
 
 bool fits_a_number(std::string_view digits) {
     const char* end = digits.data() + digits.size();
-    std::errc error{};
     if (digits.find_first_of(".eE") != std::string_view::npos) {
-        double value;
-        error = std::from_chars(digits.data(), end, value).ec;
-        // What is too small to tell from zero is zero; only what is too large is no number.
-        if (error == std::errc::result_out_of_range) return digits.find("e-") != digits.npos || digits.find("E-") != digits.npos;
-    } else if (digits.front() == '-') {
-        std::int64_t value;
-        error = std::from_chars(digits.data(), end, value).ec;
-    } else {
-        std::uint64_t value;
-        error = std::from_chars(digits.data(), end, value).ec;
+        // What is too small to tell from zero is zero; only what is too large is no number. std::from_chars calls both
+        // "out of range".
+        return std::isfinite(std::strtod(std::string{digits}.c_str(), nullptr));
     }
+    std::int64_t negative;
+    std::uint64_t positive;
+    const auto error = digits.front() == '-' ? std::from_chars(digits.data(), end, negative).ec
+                                             : std::from_chars(digits.data(), end, positive).ec;
     return error == std::errc{};
 }
 

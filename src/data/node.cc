@@ -6,12 +6,27 @@
 
 namespace mcpd::data {
 
+Node::Node() = default;
+Node::Node(bool value) : value_(value) {}
+Node::Node(int value) : value_(std::int64_t{value}) {}
+Node::Node(std::int64_t value) : value_(value) {}
+Node::Node(double value) : value_(value) {}
+Node::Node(std::string value) : value_(std::move(value)) {}
+Node::Node(std::string_view value) : value_(std::string{value}) {}
+Node::Node(const char* value) : value_(std::string{value}) {}
+Node::Node(Array items) : value_(std::move(items)) {}
+Node::Node(Object members) : value_(std::move(members)) {}
+
 Node::Node(std::uint64_t value) {
     if (value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
         value_ = static_cast<std::int64_t>(value);
     } else {
         value_ = value;
     }
+}
+
+bool Node::operator==(const Node& other) const {
+    return value_ == other.value_;
 }
 
 std::optional<std::int64_t> Node::integer() const {

@@ -22,18 +22,18 @@ public:
     using Array = std::vector<Node>;
     using Object = std::vector<Member>;
 
-    Node() = default;  ///< null
-    Node(bool value) : value_(value) {}
-    Node(std::int64_t value) : value_(value) {}
-    Node(int value) : value_(std::int64_t{value}) {}
+    Node();  ///< null
+    Node(bool value);
+    Node(int value);
+    Node(std::int64_t value);
     /// Becomes a signed integer where it fits one, so that a number has one form only.
     Node(std::uint64_t value);
-    Node(double value) : value_(value) {}
-    Node(std::string value) : value_(std::move(value)) {}
-    Node(std::string_view value) : value_(std::string{value}) {}
-    Node(const char* value) : value_(std::string{value}) {}
-    Node(Array items) : value_(std::move(items)) {}
-    Node(Object members) : value_(std::move(members)) {}
+    Node(double value);
+    Node(std::string value);
+    Node(std::string_view value);
+    Node(const char* value);
+    Node(Array items);
+    Node(Object members);
 
     bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
     bool is_float() const { return std::holds_alternative<double>(value_); }
@@ -70,7 +70,7 @@ public:
     void set_raw(std::string raw) { raw_ = std::move(raw); }
 
     /// Equal values; where they came from does not count. 1 and 1.0 differ.
-    bool operator==(const Node& other) const { return value_ == other.value_; }
+    bool operator==(const Node& other) const;
 
 private:
     std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object> value_;

@@ -28,7 +28,7 @@ void Capture::add(std::string_view bytes) {
 }
 
 Captured Capture::take() {
-    std::ranges::rotate(tail_, tail_.begin() + static_cast<std::ptrdiff_t>(tail_start_));
+    std::rotate(tail_.begin(), tail_.begin() + static_cast<std::ptrdiff_t>(tail_start_), tail_.end());
     std::string_view head = head_, tail = tail_;
     if (omitted_ > 0) {
         head = utf8::trim_end(head);

@@ -30,7 +30,7 @@ public:
 private:
     Keep keep_;
     std::string head_;
-    std::string tail_;           ///< a ring, once it is full
+    std::string tail_;  ///< a ring, once it is full
     std::size_t tail_start_ = 0;
     std::uint64_t omitted_ = 0;
 };

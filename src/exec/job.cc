@@ -136,8 +136,8 @@ void Job::end(Outcome::End how) {
     outcome_.out = out_.take();
     outcome_.err = err_.take();
     if (started_at_ != std::chrono::steady_clock::time_point{}) {
-        outcome_.duration = std::chrono::duration_cast<std::chrono::milliseconds>(
-            std::chrono::steady_clock::now() - started_at_);
+        outcome_.duration =
+            std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - started_at_);
     }
     let_go();
 }

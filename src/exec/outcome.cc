@@ -16,7 +16,8 @@ std::string describe(const Outcome& outcome) {
             return name ? fmt::format("killed by SIG{}", name) : fmt::format("killed by signal {}", outcome.code);
         }
         case Outcome::End::TimedOut:
-            return fmt::format("timed out after {} s", static_cast<double>(outcome.duration.count() / 100) / 10);
+            return fmt::format("timed out after {}.{} s", outcome.duration.count() / 1000,
+                               outcome.duration.count() / 100 % 10);
         case Outcome::End::Cancelled: return "cancelled";
         case Outcome::End::NotStarted: break;
     }

@@ -7,8 +7,7 @@
 
 namespace mcpd::exec {
 
-Queue::Queue(loop::Loop& loop, Size size)
-    : size_(size), admit_(loop, Callback<void()>::to<&Queue::admit>(this)) {}
+Queue::Queue(loop::Loop& loop, Size size) : size_(size), admit_(loop, Callback<void()>::to<&Queue::admit>(this)) {}
 
 Result<void> Queue::enter(Waiter& waiter, Kind kind) {
     assert(!waiter.queue_);
@@ -48,7 +47,8 @@ bool Queue::has_room_for(const Kind& kind) const {
 void Queue::admit() {
     while (running_ < size_.running) {
         // The line may change with each who is let in: they may take others with them.
-        const auto next = std::ranges::find_if(line_, [&](const Waiter* waiter) { return has_room_for(waiter->kind_); });
+        const auto next =
+            std::ranges::find_if(line_, [&](const Waiter* waiter) { return has_room_for(waiter->kind_); });
         if (next == line_.end()) return;
         Waiter& waiter = **next;
         waiter.leave_line();

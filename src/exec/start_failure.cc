@@ -52,8 +52,9 @@ std::string explain_no_access(const std::string& program) {
     if (S_ISDIR(status.st_mode)) return "it is a directory";
     if (!S_ISREG(status.st_mode)) return "it is no regular file";
     if (access(program.c_str(), X_OK) < 0) {
-        return (status.st_mode & 0111) ? "its mode does not let this user execute it, or its file system is mounted noexec"
-                                       : "it is not executable: chmod +x it";
+        return (status.st_mode & 0111)
+                   ? "its mode does not let this user execute it, or its file system is mounted noexec"
+                   : "it is not executable: chmod +x it";
     }
     if (const auto line = shebang(program)) {
         std::string_view rest = *line;
@@ -70,8 +71,7 @@ std::string explain_too_big(const Command& command) {
         const auto longest = std::ranges::max_element(*words, {}, &std::string::size);
         if (longest == words->end() || longest->size() < kLongest) continue;
         if (words == &command.arguments) {
-            return fmt::format("argument {} is longer than the system takes (128 KiB)",
-                               longest - words->begin() + 1);
+            return fmt::format("argument {} is longer than the system takes (128 KiB)", longest - words->begin() + 1);
         }
         return fmt::format("the environment variable {} is longer than the system takes (128 KiB)",
                            text::printable(longest->substr(0, longest->find('='))));

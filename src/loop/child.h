@@ -51,11 +51,11 @@ public:
 
     /// What to run; only looked at during start().
     struct Spec {
-        const std::string& program;                     ///< a path; nothing is searched
-        const std::vector<std::string>& argv;           ///< with the name it is called by
-        const std::vector<std::string>& environment;    ///< `NAME=VALUE`
-        const std::string& directory;                   ///< empty: where the daemon is
-        std::optional<std::string_view> input;          ///< none: /dev/null
+        const std::string& program;                   ///< a path; nothing is searched
+        const std::vector<std::string>& argv;         ///< with the name it is called by
+        const std::vector<std::string>& environment;  ///< `NAME=VALUE`
+        const std::string& directory;                 ///< empty: where the daemon is
+        std::optional<std::string_view> input;        ///< none: /dev/null
     };
 
     Child(Loop& loop, Spawner& spawner, Listener& listener);

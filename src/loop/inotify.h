@@ -16,10 +16,10 @@ namespace mcpd::loop {
 class Inotify {
 public:
     struct Event {
-        int watch;            ///< as add() returned it; -1 when events were lost (IN_Q_OVERFLOW)
-        std::uint32_t mask;   ///< IN_CREATE …
-        std::uint32_t cookie; ///< joins the two halves of a rename
-        std::string name;     ///< within the directory; empty when it is about the directory itself
+        int watch;             ///< as add() returned it; -1 when events were lost (IN_Q_OVERFLOW)
+        std::uint32_t mask;    ///< IN_CREATE …
+        std::uint32_t cookie;  ///< joins the two halves of a rename
+        std::string name;      ///< within the directory; empty when it is about the directory itself
     };
 
     class Listener {

@@ -38,7 +38,7 @@ struct Shared {
 KernelSignals ignored_signals() {
     KernelSignals ignored = 0;
     for (int number = 1; number <= kLastSignal; number++) {
-        struct sigaction action{};
+        struct sigaction action {};
         const bool known = sigaction(number, nullptr, &action) == 0;
         if (known && action.sa_handler == SIG_IGN) ignored |= KernelSignals{1} << (number - 1);
     }
@@ -46,7 +46,7 @@ KernelSignals ignored_signals() {
 }
 
 /// bash's rule for what may be handed to a shell: no NUL in the first line.
-[[gnu::no_sanitize("address", "undefined", "thread")]] bool looks_like_text(const char* path) {
+__attribute__((no_sanitize("address", "undefined", "thread"))) bool looks_like_text(const char* path) {
     const long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
     if (fd < 0) return false;
     char start[256];
@@ -58,17 +58,24 @@ KernelSignals ignored_signals() {
     return size >= 0;
 }
 
+/// All of ours are close-on-exec; a library's, and those that the daemon was started with, may not be.
+__attribute__((no_sanitize("address", "undefined", "thread"))) void close_others() {
+    if (syscall(SYS_close_range, 3u, ~0u, 0u) == 0) return;
+    // Before Linux 5.9 one by one. The limit is nearly always 1024; where it is a million, high numbers are not in use.
+    rlimit descriptors{1024, 0};
+    syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, nullptr, &descriptors);
+    for (rlim_t fd = 3; fd < descriptors.rlim_cur && fd < 65536; fd++) syscall(SYS_close, fd);
+}
+
 /// Runs in the child, on borrowed memory: raw system calls only. No sanitizer may look, since it would take this for the
 /// parent.
-[[gnu::no_sanitize("address", "undefined", "thread")]] int run_child(void* argument) {
+__attribute__((no_sanitize("address", "undefined", "thread"))) int run_child(void* argument) {
     Shared& shared = *static_cast<Shared*>(argument);
     const Launch& what = shared.what;
 
     // Handlers go first and the mask last: a signal that came between would run the daemon's handler in the daemon's
     // memory. An all-zero action is SIG_DFL, whatever the layout.
-    const struct {
-        std::uint64_t words[8];
-    } default_action = {};
+    const struct { std::uint64_t words[8]; } default_action = {};
     for (int number = 1; number <= kLastSignal; number++) {
         if (!(shared.to_reset >> (number - 1) & 1)) continue;
         syscall(SYS_rt_sigaction, number, &default_action, nullptr, sizeof(KernelSignals));
@@ -82,8 +89,7 @@ KernelSignals ignored_signals() {
     syscall(SYS_dup3, what.input, 0, 0);
     syscall(SYS_dup3, what.output, 1, 0);
     syscall(SYS_dup3, what.errors, 2, 0);
-    // All of ours are close-on-exec; a library's may not be. Before Linux 5.9 that has to do.
-    syscall(SYS_close_range, 3u, ~0u, 0u);
+    close_others();
 
     const rlimit no_core{0, 0};
     syscall(SYS_prlimit64, 0, RLIMIT_CORE, &no_core, nullptr);
@@ -110,7 +116,7 @@ KernelSignals ignored_signals() {
 /// clone3 can set all handlers to the default by itself, where the child would need 64 calls, a fortieth of what it takes
 /// to start a shell. The C library has no function for it, because the child returns on another stack; so it must not
 /// return, and that takes an instruction of our own. -ENOSYS where there is none for this machine, or no clone3.
-[[gnu::no_sanitize("address", "undefined", "thread")]] long clone3_child(clone_args& args, Shared& shared) {
+__attribute__((no_sanitize("address", "undefined", "thread"))) long clone3_child(clone_args& args, Shared& shared) {
 #if defined(__x86_64__)
     register long number asm("rax") = SYS_clone3;
     register clone_args* first asm("rdi") = &args;
@@ -178,8 +184,8 @@ pid_t start_child(Shared& shared, const LaunchStack& stack, int& pidfd) {
 }  // namespace
 
 LaunchStack::LaunchStack() {
-    void* memory = mmap(nullptr, kGuardSize + kStackSize, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    void* memory =
+        mmap(nullptr, kGuardSize + kStackSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (memory == MAP_FAILED) return;
     mprotect(memory, kGuardSize, PROT_NONE);
     memory_ = memory;

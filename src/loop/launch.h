@@ -11,13 +11,13 @@ namespace mcpd::loop {
 
 /// All that a new process needs, built beforehand: between clone and exec nothing can be allocated or looked up.
 struct Launch {
-    const char* program;         ///< a path; nothing is searched
-    char* const* argv;           ///< for the program
-    char* const* shell_argv;     ///< for /bin/sh, when the file is text without a `#!` line
+    const char* program;      ///< a path; nothing is searched
+    char* const* argv;        ///< for the program
+    char* const* shell_argv;  ///< for /bin/sh, when the file is text without a `#!` line
     char* const* environment;
-    const char* directory;       ///< where it runs; null: here
-    int input, output, errors;   ///< what become its descriptors 0, 1 and 2; each at least 3
-    rlim_t mark;                 ///< RLIMIT_LOCKS, which the kernel ignores: tells whose process this is (see Reaper)
+    const char* directory;      ///< where it runs; null: here
+    int input, output, errors;  ///< what become its descriptors 0, 1 and 2; each at least 3
+    rlim_t mark;                ///< RLIMIT_LOCKS, which the kernel ignores: tells whose process this is (see Reaper)
 };
 
 /// A process of ours. Its number is safe to signal until it has been waited for.

@@ -71,8 +71,8 @@ Result<UniqueFd> Listener::open_unix(const std::string& path) {
     sockaddr_un address{.sun_family = AF_UNIX};
     const std::string subject = text::printable(path);
     if (path.empty() || path.size() >= sizeof address.sun_path) {
-        return Error{Code::Invalid, subject + ": a socket's path has 1 to " +
-                                        std::to_string(sizeof address.sun_path - 1) + " bytes"};
+        return Error{Code::Invalid,
+                     subject + ": a socket's path has 1 to " + std::to_string(sizeof address.sun_path - 1) + " bytes"};
     }
     std::memcpy(address.sun_path, path.data(), path.size());
 

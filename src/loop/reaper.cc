@@ -137,7 +137,8 @@ std::vector<pid_t> Reaper::children() const {
     char chunk[4096];
     ssize_t size;
     if (lseek(proc_children_.get(), 0, SEEK_SET) < 0) return {};
-    while ((size = read(proc_children_.get(), chunk, sizeof chunk)) > 0) list.append(chunk, static_cast<std::size_t>(size));
+    while ((size = read(proc_children_.get(), chunk, sizeof chunk)) > 0)
+        list.append(chunk, static_cast<std::size_t>(size));
 
     std::vector<pid_t> pids;
     std::string_view rest = list;

@@ -35,8 +35,8 @@ std::string printable(std::string_view text) {
         const auto step = utf8::step(text);
         const auto byte = static_cast<unsigned char>(text.front());
         // C0 and DEL; C1 (U+0080 to U+009F) drives terminals just as well.
-        const bool control = byte < 0x20 || byte == 0x7F ||
-                             (byte == 0xC2 && step.valid && static_cast<unsigned char>(text[1]) < 0xA0);
+        const bool control =
+            byte < 0x20 || byte == 0x7F || (byte == 0xC2 && step.valid && static_cast<unsigned char>(text[1]) < 0xA0);
         for (const char c : text.substr(0, step.length)) {
             const auto b = static_cast<unsigned char>(c);
             if (step.valid && !control) {

@@ -110,8 +110,8 @@ Settings parse(int argc, char** argv) {
 void take_memory(int megabytes) {
     if (megabytes == 0) return;
     const std::size_t size = static_cast<std::size_t>(megabytes) << 20;
-    auto* memory = static_cast<volatile char*>(
-        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    auto* memory =
+        static_cast<volatile char*>(mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     madvise(const_cast<char*>(memory), size, MADV_NOHUGEPAGE);
     for (std::size_t i = 0; i < size; i += 4096) memory[i] = 1;
 }

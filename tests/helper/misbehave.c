@@ -14,14 +14,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
+extern char** environ;
 
 static void wait_for_ever(void) {
     for (;;) pause();
 }
 
 /* The lock is held as long as this process lives: how a test tells, without a process number, that it has died. */
-static void hold(const char *lock) {
+static void hold(const char* lock) {
     int fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0) {
         perror(lock);
@@ -41,7 +41,7 @@ static void close_standard(void) {
 
 /* Returns in a process of its own session whose parents have gone, as a daemon does it. The caller returns too, when the
  * daemon has taken its lock. */
-static int escape(const char *lock) {
+static int escape(const char* lock) {
     int ready[2];
     if (pipe(ready) < 0) exit(1);
     pid_t middle = fork();
@@ -75,8 +75,8 @@ static void spew(size_t size) {
 }
 
 static void print_descriptors(void) {
-    DIR *directory = opendir("/proc/self/fd");
-    for (struct dirent *entry; (entry = readdir(directory));) {
+    DIR* directory = opendir("/proc/self/fd");
+    for (struct dirent* entry; (entry = readdir(directory));) {
         if (entry->d_name[0] != '.' && atoi(entry->d_name) != dirfd(directory)) printf("%s ", entry->d_name);
     }
     printf("\n");
@@ -94,9 +94,10 @@ static void print_process(void) {
 
 static void print_signals(void) {
     char line[256];
-    FILE *status = fopen("/proc/self/status", "r");
+    FILE* status = fopen("/proc/self/status", "r");
     while (fgets(line, sizeof line, status)) {
-        if (!strncmp(line, "SigBlk", 6) || !strncmp(line, "SigIgn", 6) || !strncmp(line, "SigCgt", 6)) fputs(line, stdout);
+        if (!strncmp(line, "SigBlk", 6) || !strncmp(line, "SigIgn", 6) || !strncmp(line, "SigCgt", 6))
+            fputs(line, stdout);
     }
 }
 
@@ -106,18 +107,24 @@ static void say_goodbye(int signal) {
     _exit(0);
 }
 
-int main(int argc, char **argv) {
-    const char *what = argc > 1 ? argv[1] : "";
-    const char *argument = argc > 2 ? argv[2] : "";
+int main(int argc, char** argv) {
+    const char* what = argc > 1 ? argv[1] : "";
+    const char* argument = argc > 2 ? argv[2] : "";
     setvbuf(stdout, NULL, _IOLBF, 0);
 
     if (!strcmp(what, "exit")) return atoi(argument);
-    if (!strcmp(what, "die")) raise(atoi(argument));
-    else if (!strcmp(what, "sleep")) sleep((unsigned)atoi(argument));
-    else if (!strcmp(what, "spew")) spew(strtoul(argument, NULL, 10));
-    else if (!strcmp(what, "descriptors")) print_descriptors();
-    else if (!strcmp(what, "process")) print_process();
-    else if (!strcmp(what, "signals")) print_signals();
+    if (!strcmp(what, "die"))
+        raise(atoi(argument));
+    else if (!strcmp(what, "sleep"))
+        sleep((unsigned)atoi(argument));
+    else if (!strcmp(what, "spew"))
+        spew(strtoul(argument, NULL, 10));
+    else if (!strcmp(what, "descriptors"))
+        print_descriptors();
+    else if (!strcmp(what, "process"))
+        print_process();
+    else if (!strcmp(what, "signals"))
+        print_signals();
     else if (!strcmp(what, "bad-utf8")) {
         (void)!write(1, "good \xff\xfe bad \xc3( \xed\xa0\x80 end\n", 23);
     } else if (!strcmp(what, "huge-line")) {
@@ -125,7 +132,7 @@ int main(int argc, char **argv) {
         fputs("\nshort\n", stderr);
     } else if (!strcmp(what, "print")) { /* argv, environment and directory */
         for (int i = 2; i < argc; i++) printf("argument %s\n", argv[i]);
-        for (char **entry = environ; *entry; entry++) printf("environment %s\n", *entry);
+        for (char** entry = environ; *entry; entry++) printf("environment %s\n", *entry);
         char directory[4096];
         printf("directory %s\n", getcwd(directory, sizeof directory));
     } else if (!strcmp(what, "count-input")) {
@@ -176,7 +183,7 @@ int main(int argc, char **argv) {
         wait_for_ever();
     } else if (!strcmp(what, "escape-bare")) { /* the same, and the daemon empties its environment and its name */
         if (escape(argument)) {
-            char *const bare_argv[] = {"x", "hold-on", (char *)argument, NULL}, *const none[] = {NULL};
+            char *const bare_argv[] = {"x", "hold-on", (char*)argument, NULL}, *const none[] = {NULL};
             execve("/proc/self/exe", bare_argv, none);
         }
         printf("ready\n");

@@ -1,8 +1,8 @@
 #include "data/json_writer.h"
 #include "support.h"
 
-#include <catch2/catch.hpp>
 #include <sys/resource.h>
+#include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <csignal>
@@ -285,8 +285,8 @@ TEST_CASE("a child leads its session and group, dies with us, dumps no core, and
 
 TEST_CASE("a script replaced while it runs goes on as it began", "[exec]") {
     World world;
-    const auto script = world.script("script", "#!/bin/sh\necho ready >&2\nread -r go < " + world.path("gate") +
-                                                   "\necho old\n");
+    const auto script =
+        world.script("script", "#!/bin/sh\necho ready >&2\nread -r go < " + world.path("gate") + "\necho old\n");
     REQUIRE(mkfifo(world.path("gate").c_str(), 0600) == 0);
     Recorder recorder{world, {.program = script}};
     REQUIRE(recorder.start());

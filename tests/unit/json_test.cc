@@ -154,8 +154,9 @@ TEST_CASE("an error says where and what", "[data]") {
 
 TEST_CASE("lines and source text are kept where they are asked for", "[data]") {
     const std::string_view kept[] = {"id", "schema"};
-    const auto root = parse_json("{\n \"id\": 1e2 ,\n \"params\": {\"id\":\"\\u0041\", \"x\": 1,\n  \"schema\" : [ 1,\n {\"b\": 2.50} ]}}",
-                                 {.lines = true, .raw = kept});
+    const auto root = parse_json(
+        "{\n \"id\": 1e2 ,\n \"params\": {\"id\":\"\\u0041\", \"x\": 1,\n  \"schema\" : [ 1,\n {\"b\": 2.50} ]}}",
+        {.lines = true, .raw = kept});
     REQUIRE(root);
     CHECK(root->line() == 1);
     CHECK(root->raw().empty());
@@ -169,6 +170,10 @@ TEST_CASE("lines and source text are kept where they are asked for", "[data]") {
     CHECK(params.find("schema")->line() == 4);
     CHECK(params.find("schema")->array()->at(1).find("b")->line() == 5);
     CHECK(parse_json("[1]")->line() == 0);
+
+    const auto tiny = parse_json("{\"a\":[1e-400, 0." + std::string(400, '0') + "1],\"id\":7.0}", {.raw = kept});
+    REQUIRE(tiny);
+    CHECK(tiny->find("id")->raw() == "7.0");
 }
 
 TEST_CASE("members are set and replaced", "[data]") {
@@ -186,11 +191,42 @@ TEST_CASE("a list of texts that are JSON, and of texts that are not", "[data]") 
         INFO(good);
         CHECK(complaint(good) == "accepted");
     }
-    for (const auto bad :
-         {""sv, " "sv, "["sv, "]"sv, "{"sv, "[1 2]"sv, "[,1]"sv, "{\"a\"}"sv, "{\"a\":}"sv, "{a:1}"sv, "{\"a\":1,}"sv, "+1"sv,
-          "1."sv, ".5"sv, "-"sv, "1e"sv, "0x1"sv, "NaN"sv, "Infinity"sv, "-Infinity"sv, "True"sv, "nul"sv, "\"\\x\""sv,
-          "\"\\u12\""sv, "\"\t\""sv, "\"abc"sv, "'a'"sv, "[1]]"sv, "1 2"sv, "// c\n1"sv, "[1,/**/2]"sv, "\"\\udc00\""sv,
-          "\xFF"sv, "[\0]"sv, "{\"a\":1 \"b\":2}"sv, "[\"a\",\n4\n,1,"sv}) {
+    for (const auto bad : {""sv,
+                           " "sv,
+                           "["sv,
+                           "]"sv,
+                           "{"sv,
+                           "[1 2]"sv,
+                           "[,1]"sv,
+                           "{\"a\"}"sv,
+                           "{\"a\":}"sv,
+                           "{a:1}"sv,
+                           "{\"a\":1,}"sv,
+                           "+1"sv,
+                           "1."sv,
+                           ".5"sv,
+                           "-"sv,
+                           "1e"sv,
+                           "0x1"sv,
+                           "NaN"sv,
+                           "Infinity"sv,
+                           "-Infinity"sv,
+                           "True"sv,
+                           "nul"sv,
+                           "\"\\x\""sv,
+                           "\"\\u12\""sv,
+                           "\"\t\""sv,
+                           "\"abc"sv,
+                           "'a'"sv,
+                           "[1]]"sv,
+                           "1 2"sv,
+                           "// c\n1"sv,
+                           "[1,/**/2]"sv,
+                           "\"\\udc00\""sv,
+                           "\xFF"sv,
+                           "[\0]"sv,
+                           "{\"a\":1 \"b\":2}"sv,
+                           "[\"a\",\n4\n,1,"sv}) {
         INFO(bad);
         CHECK(complaint(bad).starts_with("not JSON: line "));  // the cursor agrees that it is none, and has the place
     }

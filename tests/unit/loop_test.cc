@@ -1,14 +1,13 @@
+#include "loop/loop.h"
 #include "loop/deferred.h"
 #include "loop/inotify.h"
 #include "loop/listener.h"
-#include "loop/loop.h"
 #include "loop/signals.h"
 #include "loop/stream.h"
 #include "loop/timer.h"
 #include "support.h"
 
 #include <arpa/inet.h>
-#include <catch2/catch.hpp>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/inotify.h>
@@ -16,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <csignal>
@@ -68,7 +68,8 @@ struct Connections {
 
 UniqueFd connect_to(int port) {
     UniqueFd fd{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-    sockaddr_in address{.sin_family = AF_INET, .sin_port = htons(static_cast<std::uint16_t>(port)),
+    sockaddr_in address{.sin_family = AF_INET,
+                        .sin_port = htons(static_cast<std::uint16_t>(port)),
                         .sin_addr = {htonl(INADDR_LOOPBACK)}};
     REQUIRE(connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
     return fd;
@@ -119,7 +120,9 @@ TEST_CASE("deferred calls come once, before the loop sleeps, and not after cance
 TEST_CASE("a deferred call that asks again lets others have their turn", "[loop]") {
     World world;
     struct Again {
-        explicit Again(loop::Loop& loop) : deferred(loop, Callback<void()>::to<&Again::call>(this)) { deferred.schedule(); }
+        explicit Again(loop::Loop& loop) : deferred(loop, Callback<void()>::to<&Again::call>(this)) {
+            deferred.schedule();
+        }
         void call() {
             count++;
             deferred.schedule();
@@ -142,8 +145,7 @@ TEST_CASE("a deferred call may destroy another one", "[loop]") {
     } destroyer;
     Counter never;
     loop::Deferred first{world.loop(), Callback<void()>::to<&Destroyer::call>(&destroyer)};
-    destroyer.victim =
-        std::make_unique<loop::Deferred>(world.loop(), Callback<void()>::to<&Counter::add>(&never));
+    destroyer.victim = std::make_unique<loop::Deferred>(world.loop(), Callback<void()>::to<&Counter::add>(&never));
     first.schedule();
     destroyer.victim->schedule();
     world.loop().run();
@@ -153,7 +155,8 @@ TEST_CASE("a deferred call may destroy another one", "[loop]") {
 TEST_CASE("signals become calls", "[loop]") {
     World world;
     Counter counter;
-    const loop::Signals signals{world.loop(), {SIGUSR1, SIGUSR2}, Callback<void(int)>::to<&Counter::add_signal>(&counter)};
+    const loop::Signals signals{
+        world.loop(), {SIGUSR1, SIGUSR2}, Callback<void(int)>::to<&Counter::add_signal>(&counter)};
     raise(SIGUSR2);
     REQUIRE(world.wait([&] { return counter.count == 1; }));
     CHECK(counter.last == SIGUSR2);
@@ -245,7 +248,8 @@ TEST_CASE("a stream reads and writes regular files and /dev/null", "[loop]") {
     REQUIRE(world.wait([&] { return reader.ended; }));
     CHECK(reader.data == text);
 
-    loop::Stream out{world.loop(), UniqueFd{open(world.path("out").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)}, writer};
+    loop::Stream out{world.loop(), UniqueFd{open(world.path("out").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)},
+                     writer};
     out.write(text);
     out.write("end");
     REQUIRE(world.wait([&] { return writer.drained == 1; }));
@@ -290,7 +294,8 @@ TEST_CASE("a listener accepts on TCP and says its port", "[loop]") {
     auto socket = loop::Listener::open_tcp("127.0.0.1", 0);
     REQUIRE(socket);
     Connections connections;
-    const loop::Listener listener{world.loop(), std::move(*socket), Callback<void(UniqueFd)>::to<&Connections::add>(&connections)};
+    const loop::Listener listener{world.loop(), std::move(*socket),
+                                  Callback<void(UniqueFd)>::to<&Connections::add>(&connections)};
     REQUIRE(listener.port() > 0);
     const auto a = connect_to(listener.port()), b = connect_to(listener.port());
     REQUIRE(world.wait([&] { return connections.all.size() == 2; }));
@@ -327,7 +332,8 @@ TEST_CASE("a listener without descriptors turns clients away, and recovers", "[l
     auto socket = loop::Listener::open_tcp("127.0.0.1", 0);
     REQUIRE(socket);
     Connections connections;
-    const loop::Listener listener{world.loop(), std::move(*socket), Callback<void(UniqueFd)>::to<&Connections::add>(&connections)};
+    const loop::Listener listener{world.loop(), std::move(*socket),
+                                  Callback<void(UniqueFd)>::to<&Connections::add>(&connections)};
     rlimit before;
     getrlimit(RLIMIT_NOFILE, &before);
     const auto client = connect_to(listener.port());

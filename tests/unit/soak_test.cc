@@ -1,7 +1,7 @@
 #include "support.h"
 
-#include <catch2/catch.hpp>
 #include <malloc.h>
+#include <catch2/catch.hpp>
 
 #include <random>
 
@@ -70,8 +70,8 @@ TEST_CASE("a hundred thousand children leave nothing behind", "[soak]") {
     CHECK(count_descriptors() == descriptors);
     CHECK(count_children() == 0);
     if (kCountMemory) CHECK(resident_bytes() < memory + 1024 * 1024);
-    WARN(kChildren << " children, memory grew by "
-                   << static_cast<long>(resident_bytes()) - static_cast<long>(memory) << " bytes");
+    WARN(kChildren << " children, memory grew by " << static_cast<long>(resident_bytes()) - static_cast<long>(memory)
+                   << " bytes");
 }
 
 TEST_CASE("two thousand owners destroyed at a random moment leave nothing behind", "[soak]") {

@@ -3,12 +3,12 @@
 #include "loop/timer.h"
 #include "util/file.h"
 
-#include <catch2/catch.hpp>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <catch2/catch.hpp>
 
 #include <cstdlib>
 #include <filesystem>
@@ -97,8 +97,7 @@ void Recorder::on_outcome(exec::Outcome outcome) {
 }
 
 exec::Command misbehave(std::vector<std::string> arguments) {
-    const char* program = std::getenv("MISBEHAVE");
-    REQUIRE(program);
+    static const std::string program = std::filesystem::read_symlink("/proc/self/exe").replace_filename("misbehave");
     return {.program = program, .arguments = std::move(arguments)};
 }
 

@@ -27,8 +27,7 @@ public:
     std::string script(const std::string& name, const std::string& text, unsigned mode = 0755);
 
     /// Runs the loop until the condition holds; false when it did not in time.
-    bool wait(const std::function<bool()>& condition,
-              std::chrono::milliseconds deadline = std::chrono::seconds{20});
+    bool wait(const std::function<bool()>& condition, std::chrono::milliseconds deadline = std::chrono::seconds{20});
 
     /// Runs one command to its outcome.
     mcpd::exec::Outcome run(mcpd::exec::Command command, mcpd::exec::Limits limits = {});

@@ -1,8 +1,8 @@
 #include "loop/signals.h"
 #include "support.h"
 
-#include <catch2/catch.hpp>
 #include <sys/wait.h>
+#include <catch2/catch.hpp>
 
 #include <atomic>
 #include <csignal>
@@ -97,7 +97,8 @@ TEST_CASE("a cancel kills what its own call left behind, and nobody else's", "[e
 TEST_CASE("orphans that end by themselves are reaped", "[exec]") {
     World world;
     const auto script = world.script("script", "#!/bin/sh\n(sleep 0.1 &) >/dev/null 2>&1\n");
-    for (int i = 0; i < 5; i++) CHECK(world.run({.program = script, .environment = {"PATH=/usr/bin:/bin"}}).is_success());
+    for (int i = 0; i < 5; i++)
+        CHECK(world.run({.program = script, .environment = {"PATH=/usr/bin:/bin"}}).is_success());
     CHECK(world.wait([&] { return count_children() == 0; }, 5s));
 }
 
@@ -137,7 +138,8 @@ TEST_CASE("a child destroyed without anyone to take it is killed and reaped", "[
     const auto command = misbehave({"ignore-term", world.path("lock")});
     const std::vector<std::string> argv{command.program, command.arguments[0], command.arguments[1]}, none;
     const std::string here;
-    const loop::Child::Spec spec{.program = command.program, .argv = argv, .environment = none, .directory = here, .input = {}};
+    const loop::Child::Spec spec{
+        .program = command.program, .argv = argv, .environment = none, .directory = here, .input = {}};
     for (const bool running : {true, false}) {
         auto child = std::make_unique<loop::Child>(world.loop(), world.engine().spawner, nobody);
         child->start(spec);
@@ -154,14 +156,15 @@ std::atomic<int> terms_received{0};
 
 TEST_CASE("TERM to a group in the instant after its birth never reaches us", "[exec][slow]") {
     World world;
-    struct sigaction ours {}, before{};
+    struct sigaction ours {
+    }, before{};
     ours.sa_handler = [](int) { terms_received++; };
     sigaction(SIGTERM, &ours, &before);
 
     // Another thread that kills whatever becomes our child, as fast as it can see it.
     std::atomic<bool> stop{false};
     std::atomic<int> hits{0};
-    std::thread hunter{[&] {
+    std::jthread hunter{[&] {
         const std::string own = "/proc/self/task/" + std::to_string(getpid()) + "/children";
         const UniqueFd list{open(own.c_str(), O_RDONLY | O_CLOEXEC)};
         char text[256];

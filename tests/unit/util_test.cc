@@ -4,10 +4,10 @@
 #include "util/text.h"
 #include "util/utf8.h"
 
-#include <catch2/catch.hpp>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <catch2/catch.hpp>
 
 #include <cstdlib>
 #include <filesystem>
@@ -47,7 +47,8 @@ TEST_CASE("a descriptor is closed by its last owner", "[util]") {
 }
 
 TEST_CASE("UTF-8 is told from what only looks like it", "[util]") {
-    for (const auto good : {""sv, "plain"sv, "grün"sv, "\xE2\x82\xAC"sv, "\xF0\x9F\x98\x80"sv, "\xF4\x8F\xBF\xBF"sv, "a\0b"sv}) {
+    for (const auto good :
+         {""sv, "plain"sv, "grün"sv, "\xE2\x82\xAC"sv, "\xF0\x9F\x98\x80"sv, "\xF4\x8F\xBF\xBF"sv, "a\0b"sv}) {
         CHECK(utf8::is_valid(good));
         CHECK(utf8::repair(good) == good);
     }
@@ -58,11 +59,11 @@ TEST_CASE("UTF-8 is told from what only looks like it", "[util]") {
     } const bad[] = {
         {"\x80", 0, "\uFFFD"},
         {"abc\xFFxyz", 3, "abc\uFFFDxyz"},
-        {"\xC0\xAF", 0, "\uFFFD\uFFFD"},                       // overlong
-        {"\xE0\x80\xAF", 0, "\uFFFD\uFFFD\uFFFD"},             // overlong
-        {"\xED\xA0\x80", 0, "\uFFFD\uFFFD\uFFFD"},             // a surrogate
-        {"\xF4\x90\x80\x80", 0, "\uFFFD\uFFFD\uFFFD\uFFFD"},   // past U+10FFFF
-        {"12345678\xE2\x82", 8, "12345678\uFFFD"},             // broken off
+        {"\xC0\xAF", 0, "\uFFFD\uFFFD"},                      // overlong
+        {"\xE0\x80\xAF", 0, "\uFFFD\uFFFD\uFFFD"},            // overlong
+        {"\xED\xA0\x80", 0, "\uFFFD\uFFFD\uFFFD"},            // a surrogate
+        {"\xF4\x90\x80\x80", 0, "\uFFFD\uFFFD\uFFFD\uFFFD"},  // past U+10FFFF
+        {"12345678\xE2\x82", 8, "12345678\uFFFD"},            // broken off
         {"\xE2\x82(", 0, "\uFFFD("},
         {"\xF0\x9F\x98\xE2\x82\xAC", 0, "\uFFFD\u20AC"},
     };
@@ -79,7 +80,8 @@ TEST_CASE("a cut through a character takes the whole character", "[util]") {
     CHECK(utf8::trim_end("abc\u20AC") == "abc\u20AC");
     CHECK(utf8::trim_end("abc\xFF") == "abc\xFF");
     CHECK(utf8::trim_end("\xC3") == "");
-    CHECK(utf8::trim_start("\x82\xAC" "abc") == "abc");
+    CHECK(utf8::trim_start("\x82\xAC"
+                           "abc") == "abc");
     CHECK(utf8::trim_start("abc") == "abc");
     CHECK(utf8::trim_start("\x80\x80\x80\x80") == "\x80\x80\x80\x80");
     CHECK(utf8::trim_start("") == "");
