@@ -15,9 +15,11 @@ std::string describe(const Outcome& outcome) {
             const char* name = sigabbrev_np(outcome.code);
             return name ? fmt::format("killed by SIG{}", name) : fmt::format("killed by signal {}", outcome.code);
         }
-        case Outcome::End::TimedOut:
-            return fmt::format("timed out after {}.{} s", outcome.duration.count() / 1000,
-                               outcome.duration.count() / 100 % 10);
+        case Outcome::End::TimedOut: {
+            const auto tenths = outcome.duration.count() / 100;
+            const std::string fraction = tenths % 10 ? fmt::format(".{}", tenths % 10) : "";
+            return fmt::format("timed out after {}{} s", tenths / 10, fraction);
+        }
         case Outcome::End::Cancelled: return "cancelled";
         case Outcome::End::NotStarted: break;
     }

@@ -40,7 +40,7 @@ public:
         if (child_ && child_->is_starting()) return false;
         bool any = false;
         for (const auto& orphan : orphans) {
-            if (child_ && orphan.number != child_->number()) continue;
+            if (child_ && !is_mine(orphan)) continue;
             any = true;
             hard_ ? end(orphan.pid, SIGKILL) : ask(orphan.pid);
         }
@@ -48,6 +48,11 @@ public:
     }
 
 private:
+    /// A child that was never numbered has left nobody.
+    bool is_mine(const loop::Reaper::Orphan& orphan) const {
+        return orphan.number != 0 && orphan.number == child_->number();
+    }
+
     void begin() {
         if (child_) {
             child_->signal(SIGTERM);

@@ -13,6 +13,7 @@ public:
     /// The call says what is ready (UV_READABLE, UV_WRITABLE). An error or hang-up counts as ready for all that was
     /// asked: the read or write that follows finds out. It may destroy the Poll.
     explicit Poll(Callback<void(int)> call) : call_(call) {}
+    Poll(const Poll&) = delete;
 
     /// 0, or a negative errno: -EPERM for a regular file, which is always ready and cannot be watched. Makes the
     /// descriptor non-blocking.

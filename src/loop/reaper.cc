@@ -24,6 +24,8 @@ namespace {
 /// can wait this long.
 constexpr std::chrono::milliseconds kBetweenLooks{20};
 
+constexpr int kMostLooks = 16;
+
 /// Numbers stay below this, so that marks stay far from what anyone would set as a limit.
 constexpr std::uint64_t kNumberSpan = std::uint64_t{1} << 47;
 
@@ -113,7 +115,8 @@ void Reaper::look() {
 }
 
 std::vector<Reaper::Orphan> Reaper::orphans() {
-    while (reap_orphans()) {
+    // Until nothing changes any more; but not for ever, while someone forks without end.
+    for (int looks = 0; looks < kMostLooks && reap_orphans(); looks++) {
     }
     std::vector<Orphan> alive;
     for (const auto& [pid, number] : orphans_) alive.push_back({pid, number});

@@ -14,6 +14,7 @@ class Loop;
 class Signals {
 public:
     Signals(Loop& loop, std::initializer_list<int> signals, Callback<void(int)> call);
+    Signals(const Signals&) = delete;
 
 private:
     Callback<void(int)> call_;

@@ -13,6 +13,7 @@ class Loop;
 class Timer {
 public:
     Timer(Loop& loop, Callback<void()> call);
+    Timer(const Timer&) = delete;
 
     /// Starts it, or starts it anew.
     void start(std::chrono::milliseconds delay);

@@ -17,7 +17,8 @@ TEST_CASE("the greeting says what it is, and greets", "[examples]") {
     CHECK(*metadata->find("description")->string() == "Greet someone by name");
     CHECK(*options->find("name")->find("required")->boolean());
 
-    const auto call = world.run({.program = greet, .environment = {"MCPD_OPT_name=World"}, .input = R"({"name":"World"})"});
+    const auto call =
+        world.run({.program = greet, .environment = {"MCPD_OPT_name=World"}, .input = R"({"name":"World"})"});
     CHECK(call.is_success());
     CHECK(call.out.text == "Hello, World!\n");
 }

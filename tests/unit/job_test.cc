@@ -48,6 +48,14 @@ TEST_CASE("every exit code is told, and death by signal apart from it", "[exec]"
     CHECK(exec::describe(killed) == "killed by SIGSEGV");
 }
 
+TEST_CASE("an outcome is put in words", "[exec]") {
+    using End = Outcome::End;
+    CHECK(exec::describe({.end = End::TimedOut, .duration = 300'012ms}) == "timed out after 300 s");
+    CHECK(exec::describe({.end = End::TimedOut, .duration = 2'540ms}) == "timed out after 2.5 s");
+    CHECK(exec::describe({.end = End::Signalled, .code = 40}) == "killed by signal 40");
+    CHECK(exec::describe({.end = End::NotStarted, .reason = "x: is not there"}) == "x: is not there");
+}
+
 TEST_CASE("it gets its arguments, environment and directory, and nothing of ours", "[exec]") {
     World world;
     auto command = misbehave({"print", "a b", "", "$(id)", "grün"});
@@ -251,7 +259,7 @@ TEST_CASE("the place of a job is free when its processes are gone, not before", 
     CHECK_FALSE(is_held(lock));
 }
 
-TEST_CASE("a child has descriptors 0 to 2 and no others", "[exec]") {
+TEST_CASE("a child has descriptors 0 to 2 and no others", "[start]") {
     World world;
     const UniqueFd leaky{dup(0)};  // not close-on-exec, as a library might have it
     REQUIRE(leaky);
@@ -261,7 +269,7 @@ TEST_CASE("a child has descriptors 0 to 2 and no others", "[exec]") {
     CHECK(world.run(misbehave({"descriptors"})).out.text == "0 1 2 \n");
 }
 
-TEST_CASE("a child starts with default signal handling and an empty mask", "[exec]") {
+TEST_CASE("a child starts with default signal handling and an empty mask", "[start]") {
     World world;
     const auto previous = signal(SIGUSR2, [](int) {});
     sigset_t blocked, before;
@@ -277,7 +285,7 @@ TEST_CASE("a child starts with default signal handling and an empty mask", "[exe
     signal(SIGUSR2, previous);
 }
 
-TEST_CASE("a child leads its session and group, dies with us, dumps no core, and is marked", "[exec]") {
+TEST_CASE("a child leads its session and group, dies with us, dumps no core, and is marked", "[start]") {
     World world;
     CHECK(world.run(misbehave({"process"})).out.text ==
           "leads session: 1\nleads group: 1\ndeath signal: 9\ncore limit: 0\nmarked: 1\n");

@@ -30,7 +30,7 @@ std::string reason(World& world, const Command& command) {
 
 }  // namespace
 
-TEST_CASE("a file that is not there", "[exec]") {
+TEST_CASE("a file that is not there", "[start]") {
     World world;
     CHECK(reason(world, {.program = world.path("none")}) == "the file does not exist (any more)");
     std::filesystem::create_symlink(world.path("none"), world.path("link"));
@@ -42,7 +42,7 @@ TEST_CASE("a file that is not there", "[exec]") {
     CHECK(reason(world, {.program = world.path("file/x")}) == "a part of its path is not a directory");
 }
 
-TEST_CASE("an interpreter that is not there", "[exec]") {
+TEST_CASE("an interpreter that is not there", "[start]") {
     World world;
     const auto script = world.script("script", "#!/usr/bin/pyton3 -u\nprint(1)\n");
     CHECK(reason(world, {.program = script}) == "its interpreter /usr/bin/pyton3 does not exist: see its first line");
@@ -51,7 +51,7 @@ TEST_CASE("an interpreter that is not there", "[exec]") {
           "its interpreter " + world.path("plain") + " cannot be executed: see its first line");
 }
 
-TEST_CASE("a script with Windows line ends", "[exec]") {
+TEST_CASE("a script with Windows line ends", "[start]") {
     World world;
     const auto script = world.script("script", "#!/bin/sh\r\necho x\r\n");
     CHECK(reason(world, {.program = script}).starts_with("its first line ends in CR LF, as on Windows"));
@@ -64,14 +64,14 @@ TEST_CASE("a script with Windows line ends", "[exec]") {
     CHECK(exec::describe(outcome).starts_with("exit code 127: " + by_env + ": its first line ends in CR LF"));
 }
 
-TEST_CASE("a text without a first line for an interpreter is a shell script", "[exec]") {
+TEST_CASE("a text without a first line for an interpreter is a shell script", "[start]") {
     World world;
     const auto script = world.script("script", "echo \"$0 $1\"\n");
     CHECK(world.run({.program = script, .arguments = {"word"}}).out.text == script + " word\n");
     CHECK(world.run({.program = world.script("empty", "")}).is_success());
 }
 
-TEST_CASE("a binary that is none of this machine's is not given to a shell", "[exec]") {
+TEST_CASE("a binary that is none of this machine's is not given to a shell", "[start]") {
     World world;
     const auto binary = world.script("binary", std::string("\x7f"
                                                            "ELF\0\0\0\0 echo x > marker\n",
@@ -79,7 +79,7 @@ TEST_CASE("a binary that is none of this machine's is not given to a shell", "[e
     CHECK(reason(world, {.program = binary}) == "it is neither a program for this machine nor a text with a #! line");
 }
 
-TEST_CASE("a file that may not be executed", "[exec]") {
+TEST_CASE("a file that may not be executed", "[start]") {
     World world;
     CHECK(reason(world, {.program = world.script("plain", "#!/bin/sh\n", 0644)}) ==
           "it is not executable: chmod +x it");
@@ -88,7 +88,7 @@ TEST_CASE("a file that may not be executed", "[exec]") {
     CHECK(reason(world, {.program = world.path("fifo")}) == "it is no regular file");
 }
 
-TEST_CASE("a file that is still being written is tried again", "[exec]") {
+TEST_CASE("a file that is still being written is tried again", "[start]") {
     World world;
     const auto script = world.script("script", "#!/bin/sh\necho written\n");
     UniqueFd writer{open(script.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC)};
@@ -108,13 +108,13 @@ TEST_CASE("a file that is still being written is tried again", "[exec]") {
     CHECK(world.wait([&] { return world.engine().queue.running() == 0; }, 1s));
 }
 
-TEST_CASE("a working directory that is not there", "[exec]") {
+TEST_CASE("a working directory that is not there", "[start]") {
     World world;
     CHECK(reason(world, {.program = "/bin/true", .working_directory = world.path("none")}) ==
           "its working directory " + world.path("none") + " cannot be entered: No such file or directory");
 }
 
-TEST_CASE("more than the system takes", "[exec]") {
+TEST_CASE("more than the system takes", "[start]") {
     World world;
     const std::string long_text(131072, 'x');
     CHECK(reason(world, {.program = "/bin/true", .arguments = {"a", long_text}}) ==
@@ -127,7 +127,7 @@ TEST_CASE("more than the system takes", "[exec]") {
           "its arguments and environment together are larger than the system takes");
 }
 
-TEST_CASE("a NUL that the system would cut at", "[exec]") {
+TEST_CASE("a NUL that the system would cut at", "[start]") {
     World world;
     const std::string nul("a\0b", 3);
     CHECK(reason(world, {.program = "/bin/true", .arguments = {"x", nul}}) == "argument 2 contains a NUL byte");
@@ -137,7 +137,7 @@ TEST_CASE("a NUL that the system would cut at", "[exec]") {
           "its working directory contains a NUL byte");
 }
 
-TEST_CASE("no descriptors left", "[exec]") {
+TEST_CASE("no descriptors left", "[start]") {
     World world;
     world.run({.program = "/bin/true"});
     rlimit before;
@@ -150,14 +150,14 @@ TEST_CASE("no descriptors left", "[exec]") {
     CHECK(world.run({.program = "/bin/true"}).is_success());
 }
 
-TEST_CASE("exit 127 is not the same as never started", "[exec]") {
+TEST_CASE("exit 127 is not the same as never started", "[start]") {
     World world;
     const auto outcome = world.run(misbehave({"exit", "127"}));
     CHECK(outcome.end == Outcome::End::Exited);
     CHECK(exec::describe(outcome) == "exit code 127");
 }
 
-TEST_CASE("starting fails the same way on the spawner's thread", "[exec]") {
+TEST_CASE("starting fails the same way on the spawner's thread", "[start]") {
     World world;
     Recorder busy{world, misbehave({"sleep", "1"})};
     REQUIRE(busy.start());

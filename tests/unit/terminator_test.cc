@@ -32,20 +32,20 @@ bool is_dead(World& world, const std::string& lock, std::chrono::milliseconds wi
 
 }  // namespace
 
-TEST_CASE("a cancelled process gets TERM, and the time to tidy up", "[exec]") {
+TEST_CASE("a cancelled process gets TERM, and the time to tidy up", "[end]") {
     World world;
     cancel(world, {"goodbye", world.path("lock")});
     CHECK(is_dead(world, world.path("lock"), kGrace / 2));
 }
 
-TEST_CASE("one that ignores TERM is killed after the grace", "[exec]") {
+TEST_CASE("one that ignores TERM is killed after the grace", "[end]") {
     World world;
     cancel(world, {"ignore-term", world.path("lock")});
     CHECK_FALSE(is_dead(world, world.path("lock"), kGrace / 2));
     CHECK(is_dead(world, world.path("lock"), kGrace));
 }
 
-TEST_CASE("TERM goes to the whole group", "[exec]") {
+TEST_CASE("TERM goes to the whole group", "[end]") {
     World world;
     const std::string lock = world.path("lock");
     const std::string helper = misbehave({}).program;
@@ -57,7 +57,7 @@ TEST_CASE("TERM goes to the whole group", "[exec]") {
     CHECK(is_dead(world, lock, kGrace / 2));
 }
 
-TEST_CASE("a stopped process is ended too", "[exec]") {
+TEST_CASE("a stopped process is ended too", "[end]") {
     World world;
     cancel(world, {"stop", world.path("lock")});
     CHECK(is_dead(world, world.path("lock"), kGrace / 2));
@@ -67,21 +67,21 @@ TEST_CASE("a stopped process is ended too", "[exec]") {
     CHECK(is_dead(world, world.path("lock2"), kGrace * 2));
 }
 
-TEST_CASE("a daemon that a cancelled process left behind is found and killed", "[exec]") {
+TEST_CASE("a daemon that a cancelled process left behind is found and killed", "[end]") {
     World world;
     cancel(world, {"escape", world.path("lock")});
     CHECK(is_dead(world, world.path("lock"), kGrace * 2));
     CHECK(world.wait([&] { return world.engine().terminator.size() == 0; }));
 }
 
-TEST_CASE("one that also emptied its environment and changed its name is found", "[exec]") {
+TEST_CASE("one that also emptied its environment and changed its name is found", "[end]") {
     World world;
     const std::string lock = world.path("lock");
     cancel(world, {"escape-bare", lock});
     CHECK(is_dead(world, lock, kGrace * 2));
 }
 
-TEST_CASE("a cancel kills what its own call left behind, and nobody else's", "[exec]") {
+TEST_CASE("a cancel kills what its own call left behind, and nobody else's", "[end]") {
     World world;
     const std::string other = world.path("other"), mine = world.path("mine");
     CHECK(world.run(misbehave({"escape-and-exit", other})).is_success());
@@ -94,7 +94,7 @@ TEST_CASE("a cancel kills what its own call left behind, and nobody else's", "[e
     CHECK(running.reports == 0);
 }
 
-TEST_CASE("orphans that end by themselves are reaped", "[exec]") {
+TEST_CASE("orphans that end by themselves are reaped", "[end]") {
     World world;
     const auto script = world.script("script", "#!/bin/sh\n(sleep 0.1 &) >/dev/null 2>&1\n");
     for (int i = 0; i < 5; i++)
@@ -102,7 +102,7 @@ TEST_CASE("orphans that end by themselves are reaped", "[exec]") {
     CHECK(world.wait([&] { return count_children() == 0; }, 5s));
 }
 
-TEST_CASE("finishing ends everything that descends from us", "[exec]") {
+TEST_CASE("finishing ends everything that descends from us", "[end]") {
     const std::string lock = "/tmp/mcpd-test-lock-" + std::to_string(getpid());
     {
         World world;
@@ -113,7 +113,7 @@ TEST_CASE("finishing ends everything that descends from us", "[exec]") {
     unlink(lock.c_str());
 }
 
-TEST_CASE("an owner that goes before its process is there leaves nothing", "[exec]") {
+TEST_CASE("an owner that goes before its process is there leaves nothing", "[end]") {
     World world;
     Recorder busy{world, misbehave({"sleep", "1"})};  // so that the thread does the starting
     REQUIRE(busy.start());
@@ -126,7 +126,7 @@ TEST_CASE("an owner that goes before its process is there leaves nothing", "[exe
     CHECK(world.wait([&] { return world.engine().reaper.enrolled() == 0 && count_children() == 0; }, kGrace * 2));
 }
 
-TEST_CASE("a child destroyed without anyone to take it is killed and reaped", "[loop]") {
+TEST_CASE("a child destroyed without anyone to take it is killed and reaped", "[end]") {
     World world;
     struct Nobody final : loop::Child::Listener {
         void on_started() override {}
@@ -154,7 +154,7 @@ namespace {
 std::atomic<int> terms_received{0};
 }
 
-TEST_CASE("TERM to a group in the instant after its birth never reaches us", "[exec][slow]") {
+TEST_CASE("TERM to a group in the instant after its birth never reaches us", "[birth]") {
     World world;
     struct sigaction ours {
     }, before{};
