@@ -28,6 +28,32 @@ std::string_view take_word(std::string_view& text) {
     return word;
 }
 
+namespace {
+
+bool is_invisible(std::string_view character) {
+    if (character.size() == 1) {
+        const auto byte = static_cast<unsigned char>(character.front());
+        return (byte < 0x20 && byte != '\t' && byte != '\n') || byte == 0x7F;
+    }
+    const auto between = [&](std::string_view first, std::string_view last) {
+        return character >= first && character <= last;
+    };
+    return between("\u0080", "\u009F") || between("\u200B", "\u200F") || between("\u202A", "\u202E") ||
+           between("\u2060", "\u2069") || character == "\uFEFF";
+}
+
+}  // namespace
+
+std::string visible(std::string_view text) {
+    std::string out;
+    while (!text.empty()) {
+        const auto character = text.substr(0, utf8::step(text).length);
+        if (!is_invisible(character)) out += character;
+        text.remove_prefix(character.size());
+    }
+    return out;
+}
+
 std::string printable(std::string_view text) {
     constexpr std::string_view kHex = "0123456789abcdef";
     std::string out;

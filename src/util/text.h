@@ -18,6 +18,11 @@ std::string_view take_word(std::string_view& text);
 /// forge a log line or move a terminal's cursor.
 std::string printable(std::string_view text);
 
+/// For texts of others that people and models read: without control characters (but for tab and line end) and without
+/// the invisible ones that turn the direction of writing or hide words (U+200B to U+200F, U+202A to U+202E, U+2060 to
+/// U+2069, U+FEFF).
+std::string visible(std::string_view text);
+
 /// `ENOENT` → `No such file or directory`; the reentrant strerror.
 std::string describe_errno(int error);
 
