@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <unordered_set>
+#include <vector>
 
 namespace mcpd::data {
 
@@ -16,10 +16,11 @@ namespace dom = simdjson::dom;
 
 namespace {
 
-/// A parser keeps about twelve times the largest text it has seen. One that has grown past this is given back.
+/// A parser keeps about twelve times the largest text it has seen. One that has grown past this is
+/// given back before the next text.
 constexpr std::size_t kKeptCapacity = 1024 * 1024;
 
-/// Past this many members names are compared by hash.
+/// Past this many members names are sorted to compare them.
 constexpr std::size_t kManyMembers = 16;
 
 /// One for the process: the loop parses one text at a time.
@@ -46,20 +47,20 @@ Error locate(std::string_view text, simdjson::error_code code) {
     return {Code::Invalid, "not JSON: " + where(cursor) + cursor.fault()};
 }
 
+/// Sorted rather than hashed: whoever sends the text could choose names that all have one hash.
 const Node::Member* find_duplicate(const Node::Object& members) {
     if (members.size() <= kManyMembers) {
         for (auto a = members.begin(); a != members.end(); ++a) {
-            for (auto b = members.begin(); b != a; ++b) {
-                if (a->key == b->key) return &*a;
-            }
+            if (std::find_if(members.begin(), a, [&](const auto& b) { return a->key == b.key; }) != a) return &*a;
         }
         return nullptr;
     }
-    std::unordered_set<std::string_view> seen;
-    for (const auto& member : members) {
-        if (!seen.insert(member.key).second) return &member;
-    }
-    return nullptr;
+    std::vector<const Node::Member*> sorted;
+    for (const auto& member : members) sorted.push_back(&member);
+    const auto key = [](const Node::Member* member) -> const std::string& { return member->key; };
+    std::ranges::sort(sorted, {}, key);
+    const auto twice = std::ranges::adjacent_find(sorted, {}, key);
+    return twice == sorted.end() ? nullptr : *twice;
 }
 
 /// Turns the parser's tree into ours. With a cursor, it moves through the text in step, and each node learns its place.

@@ -22,7 +22,7 @@ using data::Node;
 constexpr std::array<std::string_view, 14> kNotYet{"kind",   "uri",           "uri_template", "mime_type", "complete",
                                                    "output", "output_schema", "input_schema", "requires",  "sandbox",
                                                    "rate",   "cache",         "icons",        "examples"};
-constexpr std::array<std::string_view, 10> kKnown{"title",       "description", "version",  "state",    "timeout",
+constexpr std::array<std::string_view, 10> kKnown{"title",       "description", "version",     "state",    "timeout",
                                                   "concurrency", "effect",      "annotations", "category", "tags"};
 
 /// Longer ones drown the model that reads them.
@@ -69,12 +69,17 @@ void read_limits(Fields& fields, tool::Tool& tool) {
 
 void read_effect(Fields& fields, tool::Tool& tool) {
     const std::string effect = fields.string("effect");
-    if (effect == "read") tool.effect = tool::Effect::Read;
-    else if (effect == "write") tool.effect = tool::Effect::Write;
-    else if (effect == "destructive") tool.effect = tool::Effect::Destructive;
-    else if (!effect.empty()) fields.fail("effect: must be one of: read, write, destructive");
+    if (effect == "read")
+        tool.effect = tool::Effect::Read;
+    else if (effect == "write")
+        tool.effect = tool::Effect::Write;
+    else if (effect == "destructive")
+        tool.effect = tool::Effect::Destructive;
+    else if (!effect.empty())
+        fields.fail("effect: must be one of: read, write, destructive");
     if (const Node* annotations = fields.find("annotations")) {
-        if (!annotations->object()) return fields.fail("annotations: must be an object, not " + std::string{annotations->kind_name()});
+        if (!annotations->object())
+            return fields.fail("annotations: must be an object, not " + std::string{annotations->kind_name()});
         tool.annotations = *annotations;
     }
 }
@@ -102,7 +107,8 @@ Result<void> read_options(std::string_view err, Definition& into) {
 
 Result<Definition> read_script_help(std::string name, std::string_view out, std::string_view err) {
     if (text::trim(out).empty()) {
-        return Error{Code::Invalid, "stdout of --help: empty; it must be a JSON object, at least {\"description\": \"…\"}"};
+        return Error{Code::Invalid,
+                     "stdout of --help: empty; it must be a JSON object, at least {\"description\": \"…\"}"};
     }
     const auto metadata = read_object("stdout", out);
     if (!metadata) return metadata.error();

@@ -87,7 +87,8 @@ void read_size(Fields& fields, Param& param, std::vector<std::string>& warnings)
         return;
     }
     for (const auto& [bound, value] : *size->object()) {
-        if (bound != "min" && bound != "max") return fields.fail("size: knows only min and max, not " + text::printable(bound));
+        if (bound != "min" && bound != "max")
+            return fields.fail("size: knows only min and max, not " + text::printable(bound));
         if (value.is_null()) continue;
         if (!value.number()) return fields.fail("size: " + bound + " must be a number");
         if (param.type != Type::Float && !tool::as_integer(value)) {
@@ -113,7 +114,8 @@ void read_default(Fields& fields, const Node& option, Param& param, std::vector<
     const Node* value = option.find("default_value");
     if (!value || (value->is_null() && param.type != Type::Any)) return;
     if (param.required) {
-        warnings.push_back(fmt::format("option {}: default_value: ignored, because the option is required", param.name));
+        warnings.push_back(
+            fmt::format("option {}: default_value: ignored, because the option is required", param.name));
         return;
     }
     Node fallback = *value;
@@ -134,7 +136,8 @@ bool is_token(std::string_view text) {
 Result<Param> read_script_option(const std::string& name, const Node& option, std::vector<std::string>& warnings) {
     const std::string subject = fmt::format("option {}: ", text::printable(name));
     if (name.empty()) return Error{Code::Invalid, "an option has an empty name"};
-    if (name.starts_with("mcpd:")) return Error{Code::Invalid, subject + "names that begin with \"mcpd:\" are reserved"};
+    if (name.starts_with("mcpd:"))
+        return Error{Code::Invalid, subject + "names that begin with \"mcpd:\" are reserved"};
     if (!option.object()) {
         return Error{Code::Invalid, fmt::format("{}must be an object, not {}", subject, option.kind_name())};
     }

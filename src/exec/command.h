@@ -10,7 +10,7 @@ namespace mcpd::exec {
 
 /// What to run. Plain data: whoever makes one need not know how it is run.
 struct Command {
-    /// The file to execute: a path, never searched for.
+    /// The file to execute: an absolute path, never searched for.
     std::string program;
 
     /// What follows the program's name in its argv.

@@ -7,27 +7,48 @@
 
 namespace mcpd::exec {
 
-Queue::Queue(loop::Loop& loop, Size size) : size_(size), admit_(loop, Callback<void()>::to<&Queue::admit>(this)) {}
+Queue::Queue(loop::Loop& loop, Size size) : size_(size), tell_(loop, Callback<void()>::to<&Queue::tell>(this)) {}
 
 Result<void> Queue::enter(Waiter& waiter, Kind kind) {
     assert(!waiter.queue_);
-    // Those who will get a place at the end of this turn do not wait.
-    const std::size_t free = size_.running - std::min(size_.running, running_);
-    if (line_.size() >= size_.waiting + free) {
+    assert(kind.limit == 0 || !kind.name.empty());
+    const bool can_run = has_room_for(kind);
+    if (!can_run && line_.size() >= size_.waiting) {
         return Error{Code::Busy,
                      fmt::format("busy: {} commands run and {} wait; try again later", running_, line_.size())};
     }
     waiter.queue_ = this;
     waiter.kind_ = std::move(kind);
-    waiter.position_ = line_.insert(line_.end(), &waiter);
-    admit_.schedule();
+    // Nobody is passed over: whoever is in line could not take this place.
+    can_run ? give(waiter) : put(waiter, line_);
     return {};
+}
+
+void Queue::put(Waiter& waiter, std::list<Waiter*>& list) {
+    waiter.list_ = &list;
+    waiter.position_ = list.insert(list.end(), &waiter);
 }
 
 void Queue::Waiter::leave_line() {
     if (!queue_) return;
-    queue_->line_.erase(position_);
+    list_->erase(position_);
     queue_ = nullptr;
+    place_ = {};
+}
+
+bool Queue::has_room_for(const Kind& kind) const {
+    if (running_ >= size_.running) return false;
+    if (kind.limit == 0) return true;
+    const auto found = running_of_.find(kind.name);
+    return found == running_of_.end() || found->second < kind.limit;
+}
+
+void Queue::give(Waiter& waiter) {
+    running_++;
+    if (waiter.kind_.limit > 0) running_of_[waiter.kind_.name]++;
+    waiter.place_ = Place{this, waiter.kind_.limit > 0 ? waiter.kind_.name : std::string{}};
+    put(waiter, given_);
+    tell_.schedule();
 }
 
 void Queue::leave(const std::string& kind) {
@@ -35,28 +56,23 @@ void Queue::leave(const std::string& kind) {
     if (const auto found = running_of_.find(kind); found != running_of_.end() && --found->second == 0) {
         running_of_.erase(found);
     }
-    if (!line_.empty()) admit_.schedule();
+    // At most one can come in for one that leaves.
+    const auto next = std::ranges::find_if(line_, [&](const Waiter* waiter) { return has_room_for(waiter->kind_); });
+    if (next == line_.end()) return;
+    Waiter& waiter = **next;
+    line_.erase(next);
+    give(waiter);
 }
 
-bool Queue::has_room_for(const Kind& kind) const {
-    if (kind.limit == 0) return true;
-    const auto found = running_of_.find(kind.name);
-    return found == running_of_.end() || found->second < kind.limit;
-}
-
-void Queue::admit() {
-    while (running_ < size_.running) {
-        // The line may change with each who is let in: they may take others with them.
-        const auto next =
-            std::ranges::find_if(line_, [&](const Waiter* waiter) { return has_room_for(waiter->kind_); });
-        if (next == line_.end()) return;
-        Waiter& waiter = **next;
+void Queue::tell() {
+    // Those who come meanwhile hear in the next turn, so that commands that fail at once do not keep the loop here.
+    for (std::size_t count = given_.size(); count > 0 && !given_.empty(); count--) {
+        Waiter& waiter = *given_.front();
+        Place place = std::move(waiter.place_);
         waiter.leave_line();
-        Kind kind = std::move(waiter.kind_);
-        running_++;
-        if (kind.limit > 0) running_of_[kind.name]++;
-        waiter.on_place(Place{this, kind.limit > 0 ? std::move(kind.name) : std::string{}});
+        waiter.on_place(std::move(place));
     }
+    if (!given_.empty()) tell_.schedule();
 }
 
 }  // namespace mcpd::exec

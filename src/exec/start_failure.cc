@@ -101,6 +101,8 @@ std::string explain_start_failure(const Command& command, loop::LaunchFailure fa
         why = "too many files are open (ulimit -n)";
     } else if (failure.step == Step::Clone && error == EAGAIN) {
         why = "too many processes run (ulimit -u)";
+    } else if (failure.step == Step::Prepare && error == ENOSPC) {
+        why = "too many files are watched (sysctl fs.epoll.max_user_watches)";
     } else if (error == ENOMEM) {
         why = "memory is short";
     } else if (failure.step == Step::Directory) {

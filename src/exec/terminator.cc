@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
-#include <optional>
+#include <utility>
 #include <vector>
 
 namespace mcpd::exec {
@@ -15,9 +15,9 @@ namespace {
 /// After KILL: what a dying process leaves behind appears a moment later.
 constexpr std::chrono::milliseconds kBetweenKills{50};
 
-/// A process that has not died of KILL by then waits for a broken disk or network file system. It is waited for, but its
-/// place is given to another.
-constexpr std::chrono::milliseconds kPatience{5000};
+/// A process that has not died of KILL by then waits for a broken disk or network file system. It is reaped if it ever
+/// ends, but nobody waits for it.
+constexpr std::chrono::milliseconds kPatience{1500};
 
 }  // namespace
 
@@ -34,6 +34,7 @@ public:
     }
 
     bool is_child() const { return child_ != nullptr; }
+    bool is_given_up() const { return given_up_; }
 
     /// Looks after those of `orphans` that are this one's; true when nothing is left to do.
     bool look(const std::vector<loop::Reaper::Orphan>& orphans) {
@@ -81,13 +82,16 @@ private:
     void on_timer() {
         if (!hard_) hard_since_ = std::chrono::steady_clock::now();
         hard_ = true;
-        const bool allowed = !child_ || child_->signal(SIGKILL);
-        if (place_ && (!allowed || std::chrono::steady_clock::now() - hard_since_ > kPatience)) {
-            log::warning("process {} cannot be killed{}: it is left to itself", child_->group(),
-                         allowed ? "" : " because it has become another user");
+        const bool allowed = !child_ || child_->signal(SIGKILL) || child_->has_exited();
+        if (!given_up_ && (!allowed || std::chrono::steady_clock::now() - hard_since_ > kPatience)) {
+            if (child_) {
+                log::warning("process {} cannot be killed{}: it is left to itself", child_->group(),
+                             allowed ? "" : " because it has become another user");
+            }
+            given_up_ = true;
             place_ = {};
         }
-        timer_.start(place_ || !child_ ? kBetweenKills : kPatience);
+        timer_.start(given_up_ ? kPatience : kBetweenKills);
         terminator_.look_soon();
     }
 
@@ -107,6 +111,7 @@ private:
     loop::Timer timer_;
     bool hard_ = false;
     bool failed_ = false;
+    bool given_up_ = false;
     std::chrono::steady_clock::time_point hard_since_;
     std::vector<pid_t> asked_;
 };
@@ -125,6 +130,8 @@ void Terminator::take(std::unique_ptr<loop::Child> child, Queue::Place place) {
 }
 
 void Terminator::finish(Callback<void()> on_done) {
+    if (finishing_) return;
+    finishing_ = true;
     on_finished_ = on_done;
     patients_.emplace_back(*this, nullptr, Queue::Place{});
 }
@@ -132,12 +139,23 @@ void Terminator::finish(Callback<void()> on_done) {
 void Terminator::look() {
     if (patients_.empty()) return;
     const auto orphans = reaper_.orphans();
-    std::erase_if(patients_, [&](Patient& patient) { return patient.is_child() && patient.look(orphans); });
-    // All orphans, whosever they were, wait for the last child: until then there may be more.
+    if (!orphans.settled) look_soon();
     std::erase_if(patients_, [&](Patient& patient) {
-        return !patient.is_child() && patient.look(orphans) && patients_.size() == 1 && reaper_.buried() == 0;
+        const bool is_over = patient.look(orphans.alive) && orphans.settled;
+        return is_over && patient.is_child();
     });
-    if (patients_.empty() && on_finished_) on_finished_();
+    if (finishing_ && on_finished_) check_finished(orphans);
+}
+
+/// The last patient is all orphans, whosever they were: until every child has gone there may be more.
+void Terminator::check_finished(const loop::Reaper::Orphans& orphans) {
+    const bool children_gone = std::ranges::all_of(
+        patients_, [](const Patient& patient) { return !patient.is_child() || patient.is_given_up(); });
+    const Patient& everyone = *std::ranges::find_if(patients_, [](const Patient& p) { return !p.is_child(); });
+    const bool nothing_left = orphans.settled && orphans.alive.empty() && reaper_.buried() == 0;
+    if (!children_gone || (!nothing_left && !everyone.is_given_up())) return;
+    // May destroy us.
+    std::exchange(on_finished_, {})();
 }
 
 }  // namespace mcpd::exec

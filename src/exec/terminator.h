@@ -22,11 +22,12 @@ public:
     Terminator(const Terminator&) = delete;
 
     /// Takes a child in whatever state, and its place in the queue, which is free again when the last process of that
-    /// child has gone.
+    /// child has gone, or when it turns out that it cannot be killed.
     void take(std::unique_ptr<loop::Child> child, Queue::Place place);
 
-    /// For the end of the program: ends everything that descends from us, also what calls left in the background that
-    /// ended well. `on_done` comes when nothing is left. Nothing may be started meanwhile.
+    /// For the end of the program, when all jobs are gone: ends everything that descends from us, also what calls left in
+    /// the background that ended well. `on_done` comes once, when nothing is left but what cannot be killed, after four
+    /// seconds at most. Nothing may be started meanwhile; asking again changes nothing.
     void finish(Callback<void()> on_done);
 
     /// How many it has not seen dead yet.
@@ -36,12 +37,14 @@ private:
     class Patient;
 
     void look();
+    void check_finished(const loop::Reaper::Orphans& orphans);
     void look_soon() { look_.schedule(); }
 
     loop::Loop& loop_;
     loop::Reaper& reaper_;
     std::list<Patient> patients_;
     loop::Deferred look_;
+    bool finishing_ = false;
     Callback<void()> on_finished_;
 };
 

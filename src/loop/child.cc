@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cerrno>
 #include <csignal>
@@ -14,8 +15,10 @@ namespace mcpd::loop {
 
 namespace {
 
-/// A child that prints without end must not keep the loop to itself: after so many full buffers it is others' turn.
-constexpr int kReadsPerTurn = 4;
+/// A child that prints without end must not keep the loop to itself: after so much it is others' turn. Less for stderr,
+/// each line of which is somebody's work.
+constexpr std::size_t kOutPerTurn = 1024 * 1024;
+constexpr std::size_t kErrPerTurn = 64 * 1024;
 
 /// The pipe of one that has printed this much is made larger: twice as fast for megabytes, and not worth the call for
 /// less.
@@ -141,8 +144,9 @@ void Child::on_input_ready(int) {
 
 void Child::receive(Pipe& pipe, Output from) {
     const Alive::Watch alive{alive_};
-    const auto buffer = loop_.scratch();
-    for (int i = 0; i < kReadsPerTurn; i++) {
+    std::size_t left = from == Output::Out ? kOutPerTurn : kErrPerTurn;
+    const auto buffer = loop_.scratch().first(std::min(loop_.scratch().size(), left));
+    while (left > 0) {
         const ssize_t size = read(pipe.fd.get(), buffer.data(), buffer.size());
         if (size < 0 && errno == EINTR) continue;
         if (size < 0 && errno == EAGAIN) return;
@@ -152,6 +156,7 @@ void Child::receive(Pipe& pipe, Output from) {
             if (has_output_ended()) listener_->on_output_end();
             return;
         }
+        left -= std::min(left, static_cast<std::size_t>(size));
         const std::size_t before = pipe.received;
         pipe.received += static_cast<std::size_t>(size);
         // Unprivileged users have a limit on such pipes; the small one works too.

@@ -68,8 +68,8 @@ public:
     /// Someone else wants to hear from now on.
     void set_listener(Listener& listener) { listener_ = &listener; }
 
-    /// Signals the whole group; false when the system refuses, because a member has become another user. Nothing
-    /// happens before the process is there.
+    /// Signals the whole group; false when the system refuses, because all that is left of it has become another user.
+    /// Nothing happens before the process is there.
     bool signal(int number);
 
     bool is_starting() const { return static_cast<bool>(ticket_) || failed_.is_scheduled(); }

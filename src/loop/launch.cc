@@ -18,7 +18,11 @@ namespace mcpd::loop {
 namespace {
 
 constexpr std::size_t kStackSize = 64 * 1024;
-constexpr std::size_t kGuardSize = 4096;
+
+/// At least one page, whatever its size here.
+std::size_t guard_size() {
+    return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
 
 /// The kernel's signal set. glibc's own leaves out the two signals that it uses itself, and those must be blocked too.
 using KernelSignals = std::uint64_t;
@@ -35,6 +39,7 @@ struct Shared {
 };
 
 /// Those that we ignore (SIGPIPE) or were started with (nohup, a shell's background job): exec would keep them ignored.
+/// Looked at once: what the program comes to ignore later, it should not.
 KernelSignals ignored_signals() {
     KernelSignals ignored = 0;
     for (int number = 1; number <= kLastSignal; number++) {
@@ -184,19 +189,19 @@ pid_t start_child(Shared& shared, const LaunchStack& stack, int& pidfd) {
 }  // namespace
 
 LaunchStack::LaunchStack() {
-    void* memory =
-        mmap(nullptr, kGuardSize + kStackSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    void* memory = mmap(nullptr, guard_size() + kStackSize, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (memory == MAP_FAILED) return;
-    mprotect(memory, kGuardSize, PROT_NONE);
+    mprotect(memory, guard_size(), PROT_NONE);
     memory_ = memory;
 }
 
 LaunchStack::~LaunchStack() {
-    if (memory_) munmap(memory_, kGuardSize + kStackSize);
+    if (memory_) munmap(memory_, guard_size() + kStackSize);
 }
 
 void* LaunchStack::base() const {
-    return static_cast<char*>(memory_) + kGuardSize;
+    return static_cast<char*>(memory_) + guard_size();
 }
 
 std::size_t LaunchStack::size() const {

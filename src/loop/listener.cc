@@ -40,6 +40,8 @@ Result<UniqueFd> bind_and_listen(const std::string& subject, const sockaddr* add
     const int on = 1;
     // A restart must not wait for the connections of the last run to be forgotten.
     if (address->sa_family != AF_UNIX) setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    // The file that bind makes has this mode from its first moment.
+    if (address->sa_family == AF_UNIX && fchmod(fd.get(), 0600) < 0) return failure(subject, errno);
     if (bind(fd.get(), address, size) < 0) return failure(subject, errno);
     if (listen(fd.get(), kBacklog) < 0) return failure(subject, errno);
     return fd;
@@ -47,8 +49,10 @@ Result<UniqueFd> bind_and_listen(const std::string& subject, const sockaddr* add
 
 bool somebody_answers(const sockaddr_un& address) {
     const UniqueFd probe{socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-    // A queue that is full (EAGAIN) belongs to somebody too.
-    return connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 || errno == EAGAIN;
+    // Only a refusal says that nobody does: a queue that is full, another kind of socket or one that we may not use
+    // belong to somebody.
+    return connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
+           errno != ECONNREFUSED;
 }
 
 }  // namespace
@@ -81,11 +85,7 @@ Result<UniqueFd> Listener::open_unix(const std::string& path) {
         if (somebody_answers(address)) return Error{Code::Busy, subject + ": another program listens there"};
         unlink(path.c_str());
     }
-    // The mode must be right from the first moment, and bind takes it from the umask.
-    const mode_t mask = umask(0177);
-    auto fd = bind_and_listen(subject, reinterpret_cast<const sockaddr*>(&address), sizeof address);
-    umask(mask);
-    return fd;
+    return bind_and_listen(subject, reinterpret_cast<const sockaddr*>(&address), sizeof address);
 }
 
 Listener::Listener(Loop& loop, UniqueFd listening, Callback<void(UniqueFd)> on_connection)
@@ -95,12 +95,23 @@ Listener::Listener(Loop& loop, UniqueFd listening, Callback<void(UniqueFd)> on_c
       on_connection_(on_connection),
       poll_(Callback<void(int)>::to<&Listener::on_ready>(this)),
       rest_(loop, Callback<void()>::to<&Listener::resume>(this)) {
-    poll_.open(loop_, fd_.get());
     resume();
 }
 
 Listener::~Listener() {
     poll_.close();
+}
+
+void Listener::pause() {
+    rest_.stop();
+    poll_.stop();
+}
+
+void Listener::resume() {
+    const int error = poll_.is_open() ? 0 : poll_.open(loop_, fd_.get());
+    if (error == 0) return poll_.start(UV_READABLE);
+    complain(-error);
+    rest_.start(kRest);
 }
 
 int Listener::port() const {
@@ -119,12 +130,15 @@ void Listener::on_ready(int) {
     if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) turn_away(errno);
 }
 
-void Listener::turn_away(int error) {
+void Listener::complain(int error) {
     const auto now = std::chrono::steady_clock::now();
-    if (now - last_complaint_ >= std::chrono::seconds{1}) {
-        log::error("cannot accept a connection: {}", text::describe_errno(error));
-        last_complaint_ = now;
-    }
+    if (now - last_complaint_ < std::chrono::seconds{1}) return;
+    log::error("cannot accept connections: {}", text::describe_errno(error));
+    last_complaint_ = now;
+}
+
+void Listener::turn_away(int error) {
+    complain(error);
     spare_.reset();
     UniqueFd unwanted{accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC)};
     const bool helped = static_cast<bool>(unwanted);

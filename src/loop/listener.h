@@ -31,12 +31,13 @@ public:
     int port() const;
 
     /// Clients queue in the kernel meanwhile.
-    void pause() { poll_.stop(); }
-    void resume() { poll_.start(UV_READABLE); }
+    void pause();
+    void resume();
 
 private:
     void on_ready(int);
     void turn_away(int error);
+    void complain(int error);
 
     Loop& loop_;
     UniqueFd fd_;

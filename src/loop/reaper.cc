@@ -10,7 +10,7 @@
 #include <sys/random.h>
 #include <sys/wait.h>
 
-#include <cassert>
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -24,7 +24,8 @@ namespace {
 /// can wait this long.
 constexpr std::chrono::milliseconds kBetweenLooks{20};
 
-constexpr int kMostLooks = 16;
+/// How often one look may find things changed before it is given up for this turn.
+constexpr int kMostLooks = 3;
 
 /// Numbers stay below this, so that marks stay far from what anyone would set as a limit.
 constexpr std::uint64_t kNumberSpan = std::uint64_t{1} << 47;
@@ -81,20 +82,27 @@ Reaper::~Reaper() {
 }
 
 std::uint64_t Reaper::next_number() {
-    last_number_ = last_number_ % std::min<std::uint64_t>(kNumberSpan, highest_mark_) + 1;
+    const auto span = std::clamp<std::uint64_t>(highest_mark_, 1, kNumberSpan);
+    last_number_ = last_number_ % span + 1;
     return last_number_;
 }
 
 rlim_t Reaper::mark(std::uint64_t number) const {
-    return highest_mark_ - number;
+    return highest_mark_ - std::min<std::uint64_t>(number, highest_mark_);
+}
+
+void Reaper::set_second_parent(pid_t thread) {
+    if (thread == second_parent_ || thread == 0) return;
+    second_parent_ = thread;
+    const std::string path = "/proc/self/task/" + std::to_string(thread) + "/children";
+    proc_second_children_.reset(open(path.c_str(), O_RDONLY | O_CLOEXEC));
 }
 
 void Reaper::bury(Process process) {
     kill(-process.pid, SIGKILL);
     auto& grave = graves_.emplace_back(*this, std::move(process));
-    const int error = grave.exit.open(loop_, grave.process.pidfd.get());
-    assert(error == 0);
-    if (error == 0) grave.exit.start(UV_READABLE);
+    // Where no more can be watched, look() finds out.
+    if (grave.exit.open(loop_, grave.process.pidfd.get()) == 0) grave.exit.start(UV_READABLE);
 }
 
 void Reaper::forget(Grave& grave) {
@@ -110,17 +118,24 @@ void Reaper::on_signal(int) {
 }
 
 void Reaper::look() {
+    for (auto grave = graves_.begin(); grave != graves_.end();) {
+        auto& current = *grave++;
+        if (!current.exit.is_open() && is_gone(current.process.pid)) forget(current);
+    }
     reap_orphans();
     if (on_change_) on_change_();
 }
 
-std::vector<Reaper::Orphan> Reaper::orphans() {
-    // Until nothing changes any more; but not for ever, while someone forks without end.
-    for (int looks = 0; looks < kMostLooks && reap_orphans(); looks++) {
+Reaper::Orphans Reaper::orphans() {
+    Orphans result{.alive = {}, .settled = false};
+    for (int looks = 0; looks < kMostLooks && !result.settled; looks++) result.settled = !reap_orphans();
+    for (auto& [pid, number] : orphans_) {
+        // Out of descriptors a moment ago, perhaps.
+        if (!number) number = number_of(pid);
+        if (!number) result.settled = false;
+        result.alive.push_back({pid, number.value_or(0)});
     }
-    std::vector<Orphan> alive;
-    for (const auto& [pid, number] : orphans_) alive.push_back({pid, number});
-    return alive;
+    return result;
 }
 
 /// Brings orphans_ up to date; true when it was not.
@@ -137,11 +152,15 @@ bool Reaper::reap_orphans() {
 
 std::vector<pid_t> Reaper::children() const {
     std::string list;
-    char chunk[4096];
-    ssize_t size;
-    if (lseek(proc_children_.get(), 0, SEEK_SET) < 0) return {};
-    while ((size = read(proc_children_.get(), chunk, sizeof chunk)) > 0)
-        list.append(chunk, static_cast<std::size_t>(size));
+    const auto add = [&](const UniqueFd& file) {
+        char chunk[4096];
+        ssize_t size = lseek(file.get(), 0, SEEK_SET);
+        while (size >= 0 && (size = read(file.get(), chunk, sizeof chunk)) > 0) {
+            list.append(chunk, static_cast<std::size_t>(size));
+        }
+    };
+    add(proc_children_);
+    if (!launching_) add(proc_second_children_);
 
     std::vector<pid_t> pids;
     std::string_view rest = list;
@@ -153,10 +172,11 @@ std::vector<pid_t> Reaper::children() const {
     return pids;
 }
 
-std::uint64_t Reaper::number_of(pid_t pid) const {
+/// 0: none of ours. Nothing: it could not be read.
+std::optional<std::uint64_t> Reaper::number_of(pid_t pid) const {
     constexpr std::string_view kRow = "Max file locks";
     const auto limits = file::read_start("/proc/" + std::to_string(pid) + "/limits", 4096);
-    if (!limits) return 0;
+    if (!limits) return std::nullopt;
     const auto row = limits->find(kRow);
     if (row == std::string::npos) return 0;
     // Soft, then hard. The hard one: only root can raise it again.

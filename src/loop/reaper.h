@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <list>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -21,14 +22,16 @@ namespace mcpd::loop {
 /// one who is waiting for it.
 ///
 /// Whose orphan it is says a number that each process we start carries in a resource limit which the kernel ignores
-/// (RLIMIT_LOCKS). Descendants inherit it through fork, exec, setsid, an emptied environment and setuid.
+/// (RLIMIT_LOCKS). Descendants inherit it through fork, exec, setsid, an emptied environment and setuid; one that lowers
+/// that limit on purpose is no longer known, and ends with the daemon.
 class Reaper {
 public:
     explicit Reaper(Loop& loop);
     ~Reaper();
     Reaper(const Reaper&) = delete;
 
-    /// A number that no other process of this daemon has carried, nor one of a daemon that we run or that runs us.
+    /// A number that no other process of this daemon has carried, nor, but for an odd chance, one of a daemon that we run or
+    /// that runs us.
     std::uint64_t next_number();
 
     /// What RLIMIT_LOCKS is for the process of that number.
@@ -41,7 +44,7 @@ public:
     void discharge(pid_t pid) { enrolled_.erase(pid); }
     std::size_t enrolled() const { return enrolled_.size(); }
 
-    /// Kills an enrolled process whose owner has gone, with its group, and waits for it.
+    /// Kills an enrolled process whose owner has gone, with its group, and sees to it that it is reaped.
     void bury(Process process);
     std::size_t buried() const { return graves_.size(); }
 
@@ -50,9 +53,21 @@ public:
         std::uint64_t number;  ///< 0: none of ours
     };
 
-    /// Those alive now; the dead are reaped. Two looks that agree, since the kernel may skip one in its list when
-    /// another ends at the same moment.
-    std::vector<Orphan> orphans();
+    struct Orphans {
+        std::vector<Orphan> alive;
+
+        /// Two looks agreed. Otherwise there may be more, since the kernel skips one in its list when another ends at the
+        /// same moment, or one could not be read: look again.
+        bool settled;
+    };
+
+    /// Those alive now; the dead are reaped.
+    Orphans orphans();
+
+    /// What a child makes with CLONE_PARENT belongs to the thread that started the child. This one starts some too; while
+    /// it does, what it has may be a child that nobody has heard of yet, and is left alone.
+    void set_second_parent(pid_t thread);
+    void set_launching(bool launching) { launching_ = launching; }
 
     /// Called after a process ended that may have been an orphan, or may have left one.
     void set_listener(Callback<void()> on_change) { on_change_ = on_change; }
@@ -64,15 +79,18 @@ private:
     void look();
     bool reap_orphans();
     std::vector<pid_t> children() const;
-    std::uint64_t number_of(pid_t pid) const;
+    std::optional<std::uint64_t> number_of(pid_t pid) const;
     void forget(Grave& grave);
 
     Loop& loop_;
     rlim_t highest_mark_;
     std::uint64_t last_number_;
     UniqueFd proc_children_;
+    UniqueFd proc_second_children_;
+    pid_t second_parent_ = 0;
+    bool launching_ = false;
     std::set<pid_t> enrolled_;
-    std::map<pid_t, std::uint64_t> orphans_;
+    std::map<pid_t, std::optional<std::uint64_t>> orphans_;
     std::list<Grave> graves_;
     Callback<void()> on_change_;
     Timer pause_;

@@ -2,8 +2,12 @@
 
 #include "loop/loop.h"
 #include "loop/reaper.h"
+#include "util/log.h"
+
+#include <unistd.h>
 
 #include <csignal>
+#include <system_error>
 
 namespace mcpd::loop {
 
@@ -62,7 +66,8 @@ Spawner::Ticket Spawner::submit(std::unique_ptr<Order> order, Listener& listener
     order->prepare();
     Ticket ticket{order.get()};
 
-    if (in_flight_ == 0 && reaper_.enrolled() == 0) {
+    const bool idle = in_flight_ == 0 && reaper_.enrolled() == 0;
+    if (idle || !has_thread()) {
         order->result_ = launch(order->launch_, stack_);
         if (order->result_.process.pid > 0) reaper_.enroll(order->result_.process.pid);
         in_flight_++;
@@ -72,15 +77,8 @@ Spawner::Ticket Spawner::submit(std::unique_ptr<Order> order, Listener& listener
     }
 
     in_flight_++;
+    reaper_.set_launching(true);
     arrived_.set_counted(true);
-    if (!thread_.joinable()) {
-        // Born with every signal blocked: handlers belong to the loop's thread.
-        sigset_t all, before;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        thread_ = std::thread{[this] { run_thread(); }};
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    }
     {
         const std::lock_guard lock{mutex_};
         waiting_.push_back(std::move(order));
@@ -89,7 +87,24 @@ Spawner::Ticket Spawner::submit(std::unique_ptr<Order> order, Listener& listener
     return ticket;
 }
 
+/// Makes it, the first time. False when the user may have no more threads: processes are started right here then.
+bool Spawner::has_thread() {
+    if (thread_.joinable()) return true;
+    // Born with every signal blocked: handlers belong to the loop's thread.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+        thread_ = std::thread{[this] { run_thread(); }};
+    } catch (const std::system_error& error) {
+        log::warning("cannot start the spawner's thread: {}", error.what());
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return thread_.joinable();
+}
+
 void Spawner::run_thread() {
+    thread_id_ = gettid();
     const LaunchStack stack;
     std::unique_lock lock{mutex_};
     while (true) {
@@ -125,7 +140,11 @@ void Spawner::deliver() {
     Orders orders = std::move(delivered_);
     delivered_.clear();
     in_flight_ -= orders.size();
-    if (in_flight_ == 0) arrived_.set_counted(false);
+    if (in_flight_ == 0) {
+        arrived_.set_counted(false);
+        if (thread_.joinable()) reaper_.set_second_parent(thread_id_);
+        reaper_.set_launching(false);
+    }
     for (auto& order : orders) {
         Listener* listener = order->listener_;
         Launched result = std::move(order->result_);

@@ -20,6 +20,17 @@ constexpr std::size_t kPiecesAtOnce = 64;
 
 }  // namespace
 
+StandardFlags::StandardFlags() {
+    for (int fd = 0; fd <= 2; fd++) flags_[static_cast<std::size_t>(fd)] = fcntl(fd, F_GETFL);
+}
+
+StandardFlags::~StandardFlags() {
+    for (int fd = 0; fd <= 2; fd++) {
+        const int flags = flags_[static_cast<std::size_t>(fd)];
+        if (flags >= 0) fcntl(fd, F_SETFL, flags);
+    }
+}
+
 UniqueFd Stream::open_standard(int fd) {
     const int mode = fcntl(fd, F_GETFL) & O_ACCMODE;
     struct stat status;
@@ -36,16 +47,18 @@ Stream::Stream(Loop& loop, UniqueFd fd, Listener& listener)
     : loop_(loop),
       listener_(listener),
       fd_(std::move(fd)),
-      original_flags_(fcntl(fd_.get(), F_GETFL)),
       poll_(Callback<void(int)>::to<&Stream::on_ready>(this)),
       turn_end_(loop, Callback<void()>::to<&Stream::on_turn_end>(this)) {
-    always_ready_ = poll_.open(loop_, fd_.get()) < 0;
+    const int error = poll_.open(loop_, fd_.get());
+    always_ready_ = error == -EPERM;
+    if (error < 0 && !always_ready_) {
+        unusable_ = -error;
+        turn_end_.schedule();
+    }
 }
 
 Stream::~Stream() {
     poll_.close();
-    // The description may be shared with others who do not expect EAGAIN.
-    if (!(original_flags_ & O_NONBLOCK)) fcntl(fd_.get(), F_SETFL, original_flags_);
 }
 
 void Stream::start_reading() {
@@ -79,7 +92,7 @@ void Stream::write_block(std::string bytes) {
 
 /// Asks the loop for what we want to know now.
 void Stream::watch() {
-    if (broken_) return;
+    if (broken_ || unusable_) return;
     if (always_ready_) {
         if (reading_) turn_end_.schedule();
         return;
@@ -98,6 +111,7 @@ void Stream::on_ready(int events) {
 }
 
 void Stream::on_turn_end() {
+    if (unusable_) return fail(unusable_);
     if (pending_ > 0) return flush();
     if (always_ready_ && reading_) read_some();
 }

@@ -4,6 +4,7 @@
 #include "loop/poll.h"
 #include "util/unique_fd.h"
 
+#include <array>
 #include <cstddef>
 #include <deque>
 #include <string>
@@ -12,6 +13,18 @@
 namespace mcpd::loop {
 
 class Loop;
+
+/// Remembers the flags of the standard descriptors, and gives them back in the end: one for the program, since two of the
+/// three may be the same socket.
+class StandardFlags {
+public:
+    StandardFlags();
+    ~StandardFlags();
+    StandardFlags(const StandardFlags&) = delete;
+
+private:
+    std::array<int, 3> flags_;
+};
 
 /// Bytes in and out of a pipe, a terminal, a socket, or a file (which is always ready), through one descriptor.
 ///
@@ -44,7 +57,7 @@ public:
 
     /// A descriptor for standard input or output that the loop may make non-blocking. The original shares its flags with
     /// whoever started us, a shell perhaps, which would find its terminal changed; so pipes and terminals are opened
-    /// again where the system allows it.
+    /// again where the system allows it. Where it does not (sockets), see StandardFlags.
     static UniqueFd open_standard(int fd);
 
     void start_reading();
@@ -73,9 +86,9 @@ private:
     Loop& loop_;
     Listener& listener_;
     UniqueFd fd_;
-    int original_flags_;
     Poll poll_;
     bool always_ready_ = false;
+    int unusable_ = 0;  ///< why it cannot be watched at all
     bool reading_ = false;
     bool broken_ = false;
     bool blocked_ = false;  ///< the other side takes nothing now

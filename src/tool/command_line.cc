@@ -8,9 +8,8 @@ namespace mcpd::tool {
 namespace {
 
 exec::Command command(const std::string& path, const std::string& name, const Surroundings& around) {
-    exec::Command command{.program = path,
-                          .environment = around.environment,
-                          .working_directory = around.working_directory};
+    exec::Command command{
+        .program = path, .environment = around.environment, .working_directory = around.working_directory};
     command.environment.push_back("MCPD_ROOT_DIRECTORY=" + around.root_directory);
     command.environment.push_back("MCPD_TOOL=" + name);
     return command;

@@ -36,7 +36,8 @@ bool is_identifier_part(char c) {
 /// The name in characters that every shell takes; after the prefix a digit may come first.
 std::string shell_name(std::string_view name) {
     std::string result{name};
-    std::ranges::replace_if(result, [](char c) { return !is_identifier_part(c); }, '_');
+    std::ranges::replace_if(
+        result, [](char c) { return !is_identifier_part(c); }, '_');
     return result;
 }
 
@@ -76,9 +77,8 @@ void add_options(std::vector<std::string>& environment, const data::Node& option
         // An equals sign would end the name.
         if (name.find_first_of(std::string_view{"=\0", 2}) == std::string::npos) add(name);
         const std::string plain = shell_name(name);
-        const bool collides = std::ranges::any_of(members, [&](const auto& other) {
-            return &other.value != &value && shell_name(other.key) == plain;
-        });
+        const bool collides = std::ranges::any_of(
+            members, [&](const auto& other) { return &other.value != &value && shell_name(other.key) == plain; });
         if (plain != name && !collides) add(plain);
     }
 

@@ -33,7 +33,8 @@ std::string fold(std::string_view name) {
 
 std::string portable_name(std::string_view name) {
     std::string portable{name.substr(0, kLongestPortable)};
-    std::ranges::replace_if(portable, [](char c) { return !is_portable(c); }, '_');
+    std::ranges::replace_if(
+        portable, [](char c) { return !is_portable(c); }, '_');
     return portable;
 }
 
@@ -47,7 +48,8 @@ std::size_t distance(std::string_view first, std::string_view second) {
         for (std::size_t j = 1; j <= b.size(); j++) {
             const std::size_t differ = a[i - 1] != b[j - 1];
             row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + differ});
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = std::min(row[j], before[j - 2] + 1);
         }
         before.swap(last);
         last.swap(row);
@@ -62,7 +64,8 @@ bool is_near(std::string_view word, std::string_view known) {
     return difference <= allowed && distance(word, known) <= allowed;
 }
 
-std::vector<std::string_view> nearest(std::string_view word, std::span<const std::string_view> known, std::size_t most) {
+std::vector<std::string_view> nearest(std::string_view word, std::span<const std::string_view> known,
+                                      std::size_t most) {
     // A part of the path that was left out is as good as a slip: `add` for `math/add`.
     const auto is_part = [&](std::string_view name) {
         return word.size() >= 3 && fold(name).find(fold(word)) != std::string::npos;

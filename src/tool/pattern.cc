@@ -20,8 +20,8 @@ using Context = std::unique_ptr<pcre2_match_context, decltype(&pcre2_match_conte
 using Found = std::unique_ptr<pcre2_match_data, decltype(&pcre2_match_data_free)>;
 
 Compiled compile(const std::string& pattern, int& error, std::size_t& at) {
-    return {pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), PCRE2_UTF | PCRE2_UCP, &error, &at,
-                          nullptr),
+    return {pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), PCRE2_UTF | PCRE2_UCP, &error,
+                          &at, nullptr),
             pcre2_code_free};
 }
 
@@ -46,8 +46,8 @@ Match match_pattern(const std::string& pattern, std::string_view text) {
     pcre2_set_depth_limit(context.get(), kDepthLimit);
     pcre2_set_heap_limit(context.get(), kHeapLimitKib);
     const Found found{pcre2_match_data_create(1, nullptr), pcre2_match_data_free};
-    const int result = pcre2_match(code.get(), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0, 0, found.get(),
-                                   context.get());
+    const int result = pcre2_match(code.get(), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0, 0,
+                                   found.get(), context.get());
     if (result >= 0) return Match::Yes;
     return result == PCRE2_ERROR_NOMATCH ? Match::No : Match::GaveUp;
 }

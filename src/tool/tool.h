@@ -60,7 +60,7 @@ struct Source {
 };
 
 struct Tool {
-    std::string name;   ///< the path below the root: `math/add`
+    std::string name;  ///< the path below the root: `math/add`
     std::string title;
     std::string description;
     std::string version;

@@ -5,7 +5,9 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <memory>
 #include <mutex>
 
@@ -13,11 +15,13 @@ namespace mcpd::log {
 
 namespace {
 
-/// How long a log line may wait for a reader of stderr that has stalled, before it is dropped: the daemon matters more.
+/// How long a line may wait for a reader of stderr that has stalled. Then it is dropped, and no other waits until there is
+/// room again: the daemon matters more.
 constexpr int kPatienceMs = 50;
 
-/// stderr may share its description with stdout (`2>&1`), which the loop makes non-blocking: a full pipe is then EAGAIN,
-/// where stdio would lose the line and stay in error for good.
+/// stderr may be a pipe that nobody reads, where a plain write would wait for ever; or share its description with stdout
+/// (`2>&1`), which the loop makes non-blocking, where stdio would stay in error for good. So: asked before each write, and
+/// never more than a pipe that says it has room will take.
 class StderrSink final : public spdlog::sinks::base_sink<std::mutex> {
     void sink_it_(const spdlog::details::log_msg& message) override {
         spdlog::memory_buf_t line;
@@ -25,19 +29,21 @@ class StderrSink final : public spdlog::sinks::base_sink<std::mutex> {
         const char* at = line.data();
         std::size_t left = line.size();
         while (left > 0) {
-            const ssize_t written = ::write(STDERR_FILENO, at, left);
+            pollfd ready{STDERR_FILENO, POLLOUT, 0};
+            stalled_ = poll(&ready, 1, stalled_ ? 0 : kPatienceMs) <= 0;
+            if (stalled_) return;
+            const ssize_t written = ::write(STDERR_FILENO, at, std::min<std::size_t>(left, PIPE_BUF));
             if (written > 0) {
                 at += written;
                 left -= static_cast<std::size_t>(written);
-            } else if (errno == EAGAIN) {
-                pollfd ready{STDERR_FILENO, POLLOUT, 0};
-                if (poll(&ready, 1, kPatienceMs) <= 0) return;
-            } else if (errno != EINTR) {
+            } else if (errno != EINTR && errno != EAGAIN) {
                 return;
             }
         }
     }
     void flush_() override {}
+
+    bool stalled_ = false;
 };
 
 spdlog::level::level_enum translate(Level level) {

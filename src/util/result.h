@@ -25,7 +25,7 @@ struct Error {
     std::string message;
 };
 
-/// A value, or the reason why there is none. `std::expected` would do; GCC 12 and clang 14 do not have it both.
+/// A value, or the reason why there is none. `std::expected` would do, where both compilers had it.
 template <typename T>
 class [[nodiscard]] Result {
 public:

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -191,6 +193,14 @@ int main(int argc, char** argv) {
     } else if (!strcmp(what, "hold-on")) { /* what escape-bare becomes */
         ignore_polite_signals();
         hold(argument);
+        wait_for_ever();
+    } else if (!strcmp(what, "clone-parent")) { /* a sibling instead of a child */
+        if (syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL) == 0) {
+            setsid();
+            ignore_polite_signals();
+            close_standard();
+            hold(argument);
+        }
         wait_for_ever();
     } else if (!strcmp(what, "escape-and-exit")) {
         if (escape(argument)) wait_for_ever();

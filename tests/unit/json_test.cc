@@ -124,7 +124,7 @@ TEST_CASE("a name may occur once in an object", "[data]") {
     std::string many = "{";
     for (int i = 0; i < 1000; i++) many += "\"k" + std::to_string(i) + "\":1,";
     CHECK(parse_json(many + "\"last\":1}"));
-    CHECK_FALSE(parse_json(many + "\"k500\":1}"));
+    CHECK(complaint(many + "\"k500\":1}") == R"(the name "k500" occurs twice in one object)");
 }
 
 TEST_CASE("JSON nests at most 128 deep", "[data]") {

@@ -274,19 +274,35 @@ TEST_CASE("a stream on a terminal leaves the terminal's flags alone", "[loop]") 
     REQUIRE(world.wait([&] { return recorder.data == "typed\n"; }));
 }
 
-TEST_CASE("a stream gives a shared socket its flags back", "[loop]") {
-    World world;
+TEST_CASE("standard descriptors get their flags back", "[loop]") {
     int ends[2];
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
-    const UniqueFd shared{ends[0]}, other{ends[1]};
-    StreamRecorder recorder;
+    const UniqueFd other{ends[1]}, saved{dup(0)};
+    dup2(ends[0], 0);
+    close(ends[0]);
     {
-        loop::Stream stream{world.loop(), loop::Stream::open_standard(shared.get()), recorder};
+        const loop::StandardFlags flags;
+        World world;
+        StreamRecorder recorder;
+        loop::Stream stream{world.loop(), loop::Stream::open_standard(0), recorder};
         stream.start_reading();
         REQUIRE(write(other.get(), "x", 1) == 1);
         REQUIRE(world.wait([&] { return recorder.data == "x"; }));
     }
-    CHECK((fcntl(shared.get(), F_GETFL) & O_NONBLOCK) == 0);
+    CHECK((fcntl(0, F_GETFL) & O_NONBLOCK) == 0);
+    dup2(saved.get(), 0);
+}
+
+TEST_CASE("a loop that was stopped before it ran closes all the same", "[loop]") {
+    auto loop = loop::Loop::open();
+    REQUIRE(loop);
+    Counter counter;
+    {
+        loop::Timer timer{**loop, Callback<void()>::to<&Counter::add>(&counter)};
+        timer.start(1ms);
+        (*loop)->stop();
+    }
+    loop->reset();
 }
 
 TEST_CASE("a listener accepts on TCP and says its port", "[loop]") {
@@ -321,6 +337,15 @@ TEST_CASE("a unix socket is private, and a dead one is replaced", "[loop]") {
         CHECK(loop::Listener::open_unix(path).error().code == Code::Busy);
     }
     CHECK(loop::Listener::open_unix(path));
+
+    // One of another kind is somebody's too.
+    const std::string datagrams = world.path("datagrams");
+    const UniqueFd bound{socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    std::strcpy(address.sun_path, datagrams.c_str());
+    REQUIRE(bind(bound.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    CHECK(loop::Listener::open_unix(datagrams).error().code == Code::Busy);
+
     std::ofstream{world.path("file")} << "precious";
     CHECK_FALSE(loop::Listener::open_unix(world.path("file")));
     CHECK(slurp(world.path("file")) == "precious");
@@ -350,6 +375,20 @@ TEST_CASE("a listener without descriptors turns clients away, and recovers", "[l
     setrlimit(RLIMIT_NOFILE, &before);
     const auto next = connect_to(listener.port());
     REQUIRE(world.wait([&] { return connections.all.size() == 1; }));
+}
+
+TEST_CASE("a paused listener accepts nobody", "[loop]") {
+    World world;
+    auto socket = loop::Listener::open_tcp("127.0.0.1", 0);
+    REQUIRE(socket);
+    Connections connections;
+    loop::Listener listener{world.loop(), std::move(*socket),
+                            Callback<void(UniqueFd)>::to<&Connections::add>(&connections)};
+    listener.pause();
+    const auto client = connect_to(listener.port());
+    CHECK_FALSE(world.wait([&] { return !connections.all.empty(); }, 50ms));
+    listener.resume();
+    CHECK(world.wait([&] { return connections.all.size() == 1; }));
 }
 
 TEST_CASE("inotify tells what happens in a directory, and when it missed something", "[loop]") {

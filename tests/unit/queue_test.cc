@@ -81,6 +81,33 @@ TEST_CASE("a full line refuses", "[exec]") {
     REQUIRE(queue.enter(c, {}));
 }
 
+TEST_CASE("many that wait for their kind do not make others busy", "[exec]") {
+    World world;
+    Queue queue{world.loop(), {.running = 4, .waiting = 2}};
+    std::string log;
+    Visitor a{"a", log}, b{"b", log}, c{"c", log}, d{"d", log}, e{"e", log};
+    for (auto* visitor : {&a, &b, &c}) REQUIRE(queue.enter(*visitor, {"counter", 1}));
+    CHECK_FALSE(queue.enter(d, {"counter", 1}));
+    REQUIRE(queue.enter(e, {"other", 1}));
+    settle(world);
+    CHECK(log == "ae");
+}
+
+TEST_CASE("a place that was given but not heard of goes to the next one", "[exec]") {
+    World world;
+    Queue queue{world.loop(), {.running = 1, .waiting = 2}};
+    std::string log;
+    Visitor b{"b", log};
+    {
+        Visitor a{"a", log};
+        REQUIRE(queue.enter(a, {}));
+        REQUIRE(queue.enter(b, {}));
+    }
+    settle(world);
+    CHECK(log == "b");
+    CHECK(queue.running() == 1);
+}
+
 TEST_CASE("leaving the line is no more than going away", "[exec]") {
     World world;
     Queue queue{world.loop(), {.running = 1, .waiting = 10}};

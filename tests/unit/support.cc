@@ -37,7 +37,7 @@ World::World(exec::Queue::Size size) {
 }
 
 World::~World() {
-    Flag finished;
+    Flag finished{.raised = finished_};
     engine_->terminator.finish(Callback<void()>::to<&Flag::raise>(&finished));
     const bool ended = wait([&] { return finished.raised; });
     CHECK(ended);

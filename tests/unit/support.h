@@ -29,6 +29,9 @@ public:
     /// Runs the loop until the condition holds; false when it did not in time.
     bool wait(const std::function<bool()>& condition, std::chrono::milliseconds deadline = std::chrono::seconds{20});
 
+    /// The test has called Terminator::finish() itself.
+    void expect_finished() { finished_ = true; }
+
     /// Runs one command to its outcome.
     mcpd::exec::Outcome run(mcpd::exec::Command command, mcpd::exec::Limits limits = {});
 
@@ -36,6 +39,7 @@ private:
     std::unique_ptr<mcpd::loop::Loop> loop_;
     std::unique_ptr<mcpd::exec::Engine> engine_;
     std::string directory_;
+    bool finished_ = false;
 };
 
 /// A job and all that it reported.

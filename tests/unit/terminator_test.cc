@@ -1,6 +1,7 @@
 #include "loop/signals.h"
 #include "support.h"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <catch2/catch.hpp>
 
@@ -111,6 +112,47 @@ TEST_CASE("finishing ends everything that descends from us", "[end]") {
     }
     CHECK_FALSE(is_held(lock));
     unlink(lock.c_str());
+}
+
+TEST_CASE("finishing is reported once, however often it is asked for", "[end]") {
+    World world;
+    struct Count {
+        void add() { count++; }
+        int count = 0;
+    } finished;
+    CHECK(world.run(misbehave({"escape-and-exit", world.path("lock")})).is_success());
+    for (int i = 0; i < 3; i++) world.engine().terminator.finish(Callback<void()>::to<&Count::add>(&finished));
+    CHECK(world.wait([&] { return finished.count > 0; }, kGrace * 2));
+    CHECK_FALSE(is_held(world.path("lock")));
+    CHECK_FALSE(world.wait([&] { return finished.count > 1; }, 100ms));
+    world.expect_finished();
+}
+
+TEST_CASE("one that made itself our child by CLONE_PARENT is found", "[end]") {
+    World world;
+    Recorder busy{world, misbehave({"sleep", "1"})};  // so that the thread does the starting
+    REQUIRE(busy.start());
+    cancel(world, {"clone-parent", world.path("lock")});
+    CHECK(is_dead(world, world.path("lock"), kGrace * 2));
+    CHECK(world.wait([&] { return world.engine().terminator.size() == 0; }, kGrace * 2));
+}
+
+TEST_CASE("an orphan that could not be looked at is looked at again", "[end]") {
+    World world;
+    const std::string lock = world.path("lock");
+    Recorder recorder{world, misbehave({"escape", lock})};
+    REQUIRE(recorder.start());
+    REQUIRE(world.wait([&] { return is_held(lock); }));
+    rlimit before;
+    getrlimit(RLIMIT_NOFILE, &before);
+    const rlimit none{3, before.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+    const auto blind = world.engine().reaper.orphans();
+    setrlimit(RLIMIT_NOFILE, &before);
+    CHECK_FALSE(blind.settled);
+    REQUIRE(world.engine().reaper.orphans().settled);
+    recorder.job.reset();
+    CHECK(is_dead(world, lock, kGrace * 2));
 }
 
 TEST_CASE("an owner that goes before its process is there leaves nothing", "[end]") {

@@ -34,7 +34,8 @@ tool::Checked check(const std::vector<Param>& params, std::string_view arguments
 }
 
 std::string value_of(const Words& environment, const std::string& name) {
-    const auto found = std::ranges::find_if(environment, [&](const auto& entry) { return entry.starts_with(name + "="); });
+    const auto found =
+        std::ranges::find_if(environment, [&](const auto& entry) { return entry.starts_with(name + "="); });
     return found == environment.end() ? "(none)" : found->substr(name.size() + 1);
 }
 
@@ -53,12 +54,12 @@ TEST_CASE("every complaint is collected, in words that a model can act on", "[to
     };
     const auto checked = check(params, R"({"count":200,"format":"xml","flag":"yes","code":"ab\u20ac1","list":[1,"x"],
         "ratio":0.25,"dryrun":true,"mcpd:input":{},"other":1})");
-    CHECK(checked.complaints == Words{"name: required", "count: 200 is more than the maximum 100",
-                                      "format: must be one of: json, text, csv", "flag: must be a boolean, not a string",
-                                      "code: has 4 characters, more than the maximum 3",
-                                      "code: does not match the pattern ^[A-Z]+$", "list: item 1 must be an integer, not a string",
-                                      "ratio: 0.25 is less than the minimum 0.5", "dryrun: unknown; did you mean dry_run?",
-                                      "mcpd:input: names that begin with \"mcpd:\" are reserved"});
+    CHECK(checked.complaints ==
+          Words{"name: required", "count: 200 is more than the maximum 100", "format: must be one of: json, text, csv",
+                "flag: must be a boolean, not a string", "code: has 4 characters, more than the maximum 3",
+                "code: does not match the pattern ^[A-Z]+$", "list: item 1 must be an integer, not a string",
+                "ratio: 0.25 is less than the minimum 0.5", "dryrun: unknown; did you mean dry_run?",
+                "mcpd:input: names that begin with \"mcpd:\" are reserved"});
     CHECK(checked.ignored == Words{"other"});
     CHECK(check(params, R"({"name":"x","list":[]})").complaints == Words{"list: has 0 items, less than the minimum 1"});
     CHECK(check(params, R"({"name":5})").complaints == Words{"name: must be a string, not an integer"});
@@ -121,21 +122,30 @@ TEST_CASE("a pattern that would search without end gives up", "[tool]") {
 }
 
 TEST_CASE("the schema of the specification", "[tool]") {
-    const Tool counted{.name = "t", .params = {{.name = "count", .type = Type::Integer, .required = true, .min = 1, .max = 100}}};
-    CHECK(tool::input_schema(counted) ==
-          R"({"type":"object","properties":{"count":{"type":"integer","minimum":1,"maximum":100}},"required":["count"]})");
+    const Tool counted{.name = "t",
+                       .params = {{.name = "count", .type = Type::Integer, .required = true, .min = 1, .max = 100}}};
+    CHECK(
+        tool::input_schema(counted) ==
+        R"({"type":"object","properties":{"count":{"type":"integer","minimum":1,"maximum":100}},"required":["count"]})");
     CHECK(tool::input_schema({}) == R"({"type":"object","properties":{}})");
 
     const Tool all{.name = "t",
-                   .params = {{.name = "s", .type = Type::String, .description = "d", .fallback = Node{"x"}, .min = 0, .max = 9, .pattern = "x"},
+                   .params = {{.name = "s",
+                               .type = Type::String,
+                               .description = "d",
+                               .fallback = Node{"x"},
+                               .min = 0,
+                               .max = 9,
+                               .pattern = "x"},
                               {.name = "f", .type = Type::Float, .max = 1.5, .header = "Ratio"},
                               {.name = "a", .type = Type::Any},
                               {.name = "e", .type = Type::String, .choices = {"p", "q"}},
                               {.name = "l", .type = Type::Array, .max = 3, .items = Type::String}}};
-    CHECK(tool::input_schema(all) ==
-          R"({"type":"object","properties":{"s":{"type":"string","description":"d","minLength":0,"maxLength":9,"pattern":"x","default":"x"},)"
-          R"("f":{"type":"number","maximum":1.5,"x-mcp-header":"Ratio"},"a":{},"e":{"type":"string","enum":["p","q"]},)"
-          R"("l":{"type":"array","items":{"type":"string"},"maxItems":3}}})");
+    CHECK(
+        tool::input_schema(all) ==
+        R"({"type":"object","properties":{"s":{"type":"string","description":"d","minLength":0,"maxLength":9,"pattern":"x","default":"x"},)"
+        R"("f":{"type":"number","maximum":1.5,"x-mcp-header":"Ratio"},"a":{},"e":{"type":"string","enum":["p","q"]},)"
+        R"("l":{"type":"array","items":{"type":"string"},"maxItems":3}}})");
 }
 
 TEST_CASE("a list entry always has a description", "[tool]") {
@@ -146,14 +156,17 @@ TEST_CASE("a list entry always has a description", "[tool]") {
     tool.version = "1.0";
     tool.effect = tool::Effect::Destructive;
     tool.annotations = json(R"({"idempotentHint":true})");
-    CHECK(tool::list_entry(tool, "math_add") ==
-          R"({"name":"math_add","title":"add","description":"Adds","inputSchema":{"type":"object","properties":{}},)"
-          R"("annotations":{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":true},"_meta":{"mcpd/version":"1.0"}})");
+    CHECK(
+        tool::list_entry(tool, "math_add") ==
+        R"({"name":"math_add","title":"add","description":"Adds","inputSchema":{"type":"object","properties":{}},)"
+        R"("annotations":{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":true},"_meta":{"mcpd/version":"1.0"}})");
 }
 
 TEST_CASE("options reach the environment under names that shells can read", "[tool]") {
     Words environment;
-    tool::add_options(environment, json(R"({"name":"a b\nc","dry-run":true,"n":1e21,"list":[1,"x"],"none":null,"a.b":1,"a_b":2,"x=y":3})"));
+    tool::add_options(
+        environment,
+        json(R"({"name":"a b\nc","dry-run":true,"n":1e21,"list":[1,"x"],"none":null,"a.b":1,"a_b":2,"x=y":3})"));
     CHECK(value_of(environment, "MCPD_OPT_name") == "a b\nc");
     CHECK(value_of(environment, "MCPD_OPT_dry-run") == "true");
     CHECK(value_of(environment, "MCPD_OPT_dry_run") == "true");
@@ -181,21 +194,24 @@ TEST_CASE("what the environment cannot carry is left out there, and named", "[to
     CHECK(value_of(environment, "MCPD_OMITTED") == "nul,long");
 
     Node many{Node::Object{}};
-    for (int i = 0; i < 20; i++) many.set("v" + std::to_string(i), std::string(static_cast<std::size_t>(60'000 + i), 'x'));
+    for (int i = 0; i < 20; i++)
+        many.set("v" + std::to_string(i), std::string(static_cast<std::size_t>(60'000 + i), 'x'));
     environment.clear();
     tool::add_options(environment, many);
     CHECK(value_of(environment, "MCPD_OMITTED") == "v17,v18,v19");  // the largest
 }
 
 TEST_CASE("tools inherit what is theirs, and no secret of ours", "[tool]") {
-    const char* ours[] = {"PATH=/bin", "MCPD_TOKEN=x", "MCPD_OPT_a=1", "LISTEN_FDS=1", "NOTIFY_SOCKET=/x", "SECRET=1", "LC_ALL=C", "XDG_RUNTIME_DIR=/r", nullptr};
+    const char* ours[] = {"PATH=/bin", "MCPD_TOKEN=x", "MCPD_OPT_a=1",       "LISTEN_FDS=1", "NOTIFY_SOCKET=/x",
+                          "SECRET=1",  "LC_ALL=C",     "XDG_RUNTIME_DIR=/r", nullptr};
     CHECK(tool::inherited_environment(ours, false) == Words{"PATH=/bin", "SECRET=1", "LC_ALL=C", "XDG_RUNTIME_DIR=/r"});
     CHECK(tool::inherited_environment(ours, true) == Words{"PATH=/bin", "LC_ALL=C", "XDG_RUNTIME_DIR=/r"});
 }
 
 TEST_CASE("a call is one line of JSON and the options by name", "[tool]") {
     const Tool tool{.name = "math/add", .source = {.path = "/root/math/add", .identity = {}}};
-    const tool::Surroundings around{.environment = {"PATH=/bin"}, .root_directory = "/root", .working_directory = "/work"};
+    const tool::Surroundings around{
+        .environment = {"PATH=/bin"}, .root_directory = "/root", .working_directory = "/work"};
     const auto command = tool::call_command(tool, json(R"({"a":1})"), around, {.call_id = "7"});
     CHECK(command.program == "/root/math/add");
     CHECK(command.arguments.empty());

@@ -1,5 +1,6 @@
 #include "util/alive.h"
 #include "util/file.h"
+#include "util/log.h"
 #include "util/result.h"
 #include "util/text.h"
 #include "util/utf8.h"
@@ -9,6 +10,7 @@
 #include <sys/wait.h>
 #include <catch2/catch.hpp>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -124,6 +126,27 @@ TEST_CASE("files are read whole or not at all", "[util]") {
     REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
     CHECK_FALSE(file::read(fifo, 10));  // and does not wait for a writer
     std::filesystem::remove_all(directory);
+}
+
+TEST_CASE("a log that nobody reads does not hold up the program", "[util]") {
+    int ends[2];
+    REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
+    const UniqueFd reading{ends[0]}, writing{ends[1]}, saved{dup(2)};
+    dup2(writing.get(), 2);
+    log::open(log::Level::Info);
+    const auto start = std::chrono::steady_clock::now();
+    const std::string line(1000, 'x');
+    for (int i = 0; i < 1000; i++) log::info("{}", line);  // a pipe holds 64 of these
+    const auto took = std::chrono::steady_clock::now() - start;
+    // Once there is room again, lines come through.
+    std::string buffer(1024 * 1024, ' ');
+    REQUIRE(read(reading.get(), buffer.data(), buffer.size()) > 30'000);
+    log::info("back");
+    buffer.resize(static_cast<std::size_t>(read(reading.get(), buffer.data(), buffer.size())));
+    dup2(saved.get(), 2);
+    log::open(log::Level::Off);
+    CHECK(took < std::chrono::seconds{5});
+    CHECK(buffer.ends_with("info back\n"));
 }
 
 TEST_CASE("missing standard descriptors are filled", "[util]") {
