@@ -67,8 +67,9 @@ void add_options(std::vector<std::string>& environment, const data::Node& option
     };
     std::vector<Variable> variables;
     const auto& members = *options.object();
-    for (const auto& [name, value] : members) {
-        const std::string text = as_text(value);
+    for (const auto& member : members) {
+        const std::string& name = member.key;
+        const std::string text = as_text(member.value);
         const auto add = [&](std::string_view spelled) {
             std::string entry = std::string{kPrefix}.append(spelled).append("=").append(text);
             const bool impossible = entry.find('\0') != std::string::npos || entry.size() > kLongestEntry;
@@ -78,7 +79,7 @@ void add_options(std::vector<std::string>& environment, const data::Node& option
         if (name.find_first_of(std::string_view{"=\0", 2}) == std::string::npos) add(name);
         const std::string plain = shell_name(name);
         const bool collides = std::ranges::any_of(
-            members, [&](const auto& other) { return &other.value != &value && shell_name(other.key) == plain; });
+            members, [&](const auto& other) { return &other != &member && shell_name(other.key) == plain; });
         if (plain != name && !collides) add(plain);
     }
 

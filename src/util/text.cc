@@ -30,16 +30,10 @@ std::string_view take_word(std::string_view& text) {
 
 namespace {
 
-bool is_invisible(std::string_view character) {
-    if (character.size() == 1) {
-        const auto byte = static_cast<unsigned char>(character.front());
-        return (byte < 0x20 && byte != '\t' && byte != '\n') || byte == 0x7F;
-    }
-    const auto between = [&](std::string_view first, std::string_view last) {
-        return character >= first && character <= last;
-    };
-    return between("\u0080", "\u009F") || between("\u200B", "\u200F") || between("\u202A", "\u202E") ||
-           between("\u2060", "\u2069") || character == "\uFEFF";
+bool is_invisible(char32_t point) {
+    const auto between = [&](char32_t first, char32_t last) { return point >= first && point <= last; };
+    return (point < 0x20 && point != '\t' && point != '\n') || between(0x7F, 0x9F) || between(0x200B, 0x200F) ||
+           between(0x202A, 0x202E) || between(0x2060, 0x2069) || point == 0xFEFF;
 }
 
 }  // namespace
@@ -47,8 +41,9 @@ bool is_invisible(std::string_view character) {
 std::string visible(std::string_view text) {
     std::string out;
     while (!text.empty()) {
-        const auto character = text.substr(0, utf8::step(text).length);
-        if (!is_invisible(character)) out += character;
+        const auto step = utf8::step(text);
+        const auto character = text.substr(0, step.length);
+        if (!step.valid || !is_invisible(utf8::code_point(character))) out += character;
         text.remove_prefix(character.size());
     }
     return out;

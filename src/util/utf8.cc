@@ -60,6 +60,15 @@ Step step(std::string_view text) {
     return {length, true};
 }
 
+char32_t code_point(std::string_view character) {
+    const auto lead = static_cast<unsigned char>(character.front());
+    if (character.size() == 1) return lead;
+    // The lead byte has as many ones before its first zero as the character has bytes.
+    char32_t point = lead & (0x7Fu >> character.size());
+    for (const char byte : character.substr(1)) point = point << 6 | (static_cast<unsigned char>(byte) & 0x3F);
+    return point;
+}
+
 std::size_t find_invalid(std::string_view text) {
     std::size_t i = 0;
     while (true) {

@@ -18,6 +18,9 @@ struct Step {
 };
 Step step(std::string_view text);
 
+/// The code point of one whole character.
+char32_t code_point(std::string_view character);
+
 /// Offset of the first byte that is not UTF-8, or npos.
 std::size_t find_invalid(std::string_view text);
 

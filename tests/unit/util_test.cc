@@ -73,6 +73,10 @@ TEST_CASE("UTF-8 is told from what only looks like it", "[util]") {
         CHECK(utf8::find_invalid(text) == at);
         CHECK(utf8::repair(text) == repaired);
     }
+    CHECK(utf8::code_point("a") == U'a');
+    CHECK(utf8::code_point("\xC3\xBC") == 0xFC);
+    CHECK(utf8::code_point("\xE2\x82\xAC") == 0x20AC);
+    CHECK(utf8::code_point("\xF0\x9F\x98\x80") == 0x1F600);
     CHECK(utf8::count_code_points("grün \u20AC \U0001F600") == 8);
 }
 
