@@ -8,6 +8,7 @@
 
 #include <csignal>
 #include <system_error>
+#include <utility>
 
 namespace mcpd::loop {
 
@@ -97,7 +98,7 @@ bool Spawner::has_thread() {
     try {
         thread_ = std::thread{[this] { run_thread(); }};
     } catch (const std::system_error& error) {
-        log::warning("cannot start the spawner's thread: {}", error.what());
+        if (!std::exchange(complained_, true)) log::warning("cannot start the spawner's thread: {}", error.what());
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return thread_.joinable();

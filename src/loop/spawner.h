@@ -108,6 +108,7 @@ private:
     Orders delivered_;
     std::size_t in_flight_ = 0;
     LaunchStack stack_;
+    bool complained_ = false;
 
     // Shared with the thread, under the mutex.
     std::mutex mutex_;
