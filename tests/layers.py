@@ -16,6 +16,7 @@ LAYERS = {
     "exec": ["loop", "util"],
     "tool": ["data", "util"],
     "define": ["tool", "data", "util"],
+    "catalog": ["define", "tool", "exec", "loop", "data", "util"],
     "app": ["exec", "data", "loop", "util"],
 }
 
