@@ -26,7 +26,7 @@ void publish(std::vector<Entry>& entries, Names names) {
     for (auto& entry : entries) {
         const std::string portable = tool::portable_name(entry.tool.name);
         const bool shortened = entry.tool.name.size() > portable.size();
-        entry.published = names == Names::Path ? entry.tool.name
+        entry.published = names == Names::Path              ? entry.tool.name
                           : uses[portable] > 1 || shortened ? with_suffix(portable, entry.tool.name)
                                                             : portable;
         entry.list_entry = tool::list_entry(entry.tool, entry.published);
@@ -68,7 +68,8 @@ std::vector<std::string_view> Catalog::nearest(std::string_view name) const {
 std::string state_uri(std::string_view tool_name) {
     std::string uri = "mcpd://";
     for (const char c : tool_name) {
-        if (std::isalnum(static_cast<unsigned char>(c)) || std::string_view{"-._~/"}.find(c) != std::string_view::npos) {
+        if (std::isalnum(static_cast<unsigned char>(c)) ||
+            std::string_view{"-._~/"}.find(c) != std::string_view::npos) {
             uri += c;
         } else {
             uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));

@@ -102,7 +102,10 @@ void Keeper::publish() {
     std::vector<Broken> broken;
     for (const auto& [name, record] : records_) {
         if (record.reason.empty()) {
-            entries.push_back({.tool = record.definition.tool, .published = {}, .list_entry = {}, .warnings = record.definition.warnings});
+            entries.push_back({.tool = record.definition.tool,
+                               .published = {},
+                               .list_entry = {},
+                               .warnings = record.definition.warnings});
         } else {
             broken.push_back({name, record.candidate.source.path, record.reason});
         }

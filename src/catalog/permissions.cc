@@ -34,8 +34,7 @@ std::optional<gid_t> find_private_group(uid_t user) {
 
 }  // namespace
 
-Permissions::Permissions(bool unsafe)
-    : unsafe_(unsafe), user_(geteuid()), private_group_(find_private_group(user_)) {}
+Permissions::Permissions(bool unsafe) : unsafe_(unsafe), user_(geteuid()), private_group_(find_private_group(user_)) {}
 
 std::optional<std::string> Permissions::find_fault(const std::string& path, const struct stat& status) const {
     if (unsafe_) return std::nullopt;

@@ -53,7 +53,8 @@ Result<define::Definition> Probe::read(const exec::Outcome& outcome) const {
         const std::string why = outcome.reason.empty() ? last_words(outcome) : ": " + outcome.reason;
         return fail(fmt::format("--help exited with {}{}", outcome.code, why));
     }
-    if (!outcome.is_success()) return fail(fmt::format("--help was {}{}", exec::describe(outcome), last_words(outcome)));
+    if (!outcome.is_success())
+        return fail(fmt::format("--help was {}{}", exec::describe(outcome), last_words(outcome)));
     if (outcome.out.is_truncated() || outcome.err.is_truncated()) return fail("--help printed more than 1 MiB");
     auto definition = define::read_script_help(candidate_.name, outcome.out.text, outcome.err.text);
     if (definition) definition->tool.source = candidate_.source;

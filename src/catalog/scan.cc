@@ -24,8 +24,8 @@ constexpr std::size_t kDeepest = 16;
 
 /// How much of a script is searched for a sign that it looks at its arguments.
 constexpr std::size_t kSearched = 256 * 1024;
-constexpr std::array<std::string_view, 13> kSigns{"--help", "mcpd", "$1",   "$@",   "$*",   "$#",    "${1",
-                                                  "${@",    "${*",  "${#",  "argv", "ARGV", "getopt"};
+constexpr std::array<std::string_view, 13> kSigns{"--help", "mcpd", "$1",  "$@",   "$*",   "$#",    "${1",
+                                                  "${@",    "${*",  "${#", "argv", "ARGV", "getopt"};
 
 struct CloseDirectory {
     void operator()(DIR* directory) const { closedir(directory); }
@@ -41,7 +41,9 @@ bool is_leftover(std::string_view name) {
 }
 
 tool::Source::Identity identity_of(const struct stat& status) {
-    const auto nanoseconds = [](const timespec& time) { return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec; };
+    const auto nanoseconds = [](const timespec& time) {
+        return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
+    };
     return {.device = status.st_dev,
             .inode = status.st_ino,
             .size = static_cast<std::uint64_t>(status.st_size),
@@ -60,9 +62,12 @@ std::string find_reason_not_to_ask(const std::string& path) {
     const auto text = file::read_start(path, kSearched);
     if (!text) return text.error().message;
     // Programs are not searched: what they look at cannot be seen in them.
-    if (!text->starts_with("#!") && std::string_view{*text}.substr(0, 256).find('\0') != std::string_view::npos) return {};
-    if (std::ranges::any_of(kSigns, [&](std::string_view sign) { return text->find(sign) != std::string::npos; })) return {};
-    return "does not look at its arguments, so it would do its work when asked for --help; let it answer --help, or say "
+    if (!text->starts_with("#!") && std::string_view{*text}.substr(0, 256).find('\0') != std::string_view::npos)
+        return {};
+    if (std::ranges::any_of(kSigns, [&](std::string_view sign) { return text->find(sign) != std::string::npos; }))
+        return {};
+    return "does not look at its arguments, so it would do its work when asked for --help; let it answer --help, or "
+           "say "
            "# mcpd in it if it does";
 }
 

@@ -1,9 +1,9 @@
 #include "catalog/keeper.h"
 #include "support.h"
 
-#include <catch2/catch.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -22,7 +22,9 @@ struct Flag {
 };
 
 catalog::Keeper::Settings settings(World& world) {
-    return {.around = {.environment = {"PATH=/usr/bin:/bin"}, .root_directory = world.path("root"), .working_directory = {}},
+    return {.around = {.environment = {"PATH=/usr/bin:/bin"},
+                       .root_directory = world.path("root"),
+                       .working_directory = {}},
             .help_timeout = 1s};
 }
 
@@ -70,8 +72,8 @@ std::string reason(const catalog::Catalog& catalog, const std::string& name) {
 TEST_CASE("executables are found at any depth, and nobody's leftovers", "[catalog]") {
     World world;
     Root root{world};
-    for (const auto* name : {"greet", "math/add", "a/b/c/d/deep", "node_modules/x", "__pycache__/x", ".hidden", ".git/x",
-                             "back~", "#auto#", "x.swp", "x.tmp", "x.bak", "x.orig", "venv/bin/python"}) {
+    for (const auto* name : {"greet", "math/add", "a/b/c/d/deep", "node_modules/x", "__pycache__/x", ".hidden",
+                             ".git/x", "back~", "#auto#", "x.swp", "x.tmp", "x.bak", "x.orig", "venv/bin/python"}) {
         root.add(name);
     }
     root.add("venv/pyvenv.cfg", "", 0644);
@@ -122,7 +124,9 @@ TEST_CASE("a script that does not look at its arguments is not asked", "[catalog
     root.add("deploy", "#!/bin/sh\nrm -rf /srv/old\n");
     root.add("text", "just words, made executable by accident\n");
     root.add("marked", "#!/bin/sh\n# mcpd\ncat\n");
-    root.add("program", std::string("\x7f" "ELF\0\0\0", 7));
+    root.add("program", std::string("\x7f"
+                                    "ELF\0\0\0",
+                                    7));
     CHECK(root.refusal("deploy").starts_with("does not look at its arguments"));
     CHECK(root.refusal("text").starts_with("does not look at its arguments"));
     CHECK(root.refusal("marked").empty());
@@ -194,7 +198,8 @@ TEST_CASE("a tool is found by its path and by its portable name", "[catalog]") {
 TEST_CASE("only what changed is asked again, and before it is run", "[catalog]") {
     World world;
     Root root{world};
-    const std::string counted = "#!/bin/sh\n# --help\necho >> " + world.path("asked") + "\necho '{\"description\":\"D\"}'\n";
+    const std::string counted =
+        "#!/bin/sh\n# --help\necho >> " + world.path("asked") + "\necho '{\"description\":\"D\"}'\n";
     root.add("one", counted);
     root.add("two", counted);
     catalog::Keeper keeper{world.engine(), settings(world)};
@@ -206,7 +211,8 @@ TEST_CASE("only what changed is asked again, and before it is run", "[catalog]")
     CHECK(keeper.is_current("one"));
 
     const auto held = keeper.catalog();
-    std::filesystem::rename(root.add("new", "#!/bin/sh\n# --help\necho '{\"description\":\"changed\"}'\n"), world.path("root/one"));
+    std::filesystem::rename(root.add("new", "#!/bin/sh\n# --help\necho '{\"description\":\"changed\"}'\n"),
+                            world.path("root/one"));
     CHECK_FALSE(keeper.is_current("one"));
     Flag asked;
     {
