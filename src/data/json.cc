@@ -29,7 +29,8 @@ dom::parser& parser() {
     if (!kept || kept->capacity() > kKeptCapacity) {
         kept = std::make_unique<dom::parser>();
         // On failure the parser allocates when it parses, and reports there.
-        [[maybe_unused]] const auto error = kept->allocate(4096, kJsonDepth);
+        // It does not count the innermost array when that is empty, so the Builder counts, and here is one more.
+        [[maybe_unused]] const auto error = kept->allocate(4096, kJsonDepth + 1);
     }
     return *kept;
 }
@@ -80,13 +81,15 @@ public:
     }
 
     const std::string& fault() const { return fault_; }
+    bool is_too_deep() const { return is_too_deep_; }
 
 private:
     Node convert(dom::element element) {
-        switch (element.type()) {
-            case dom::element_type::OBJECT: return object(dom::object(element));
-            case dom::element_type::ARRAY: return array(dom::array(element));
-            default: break;
+        if (element.is_object() || element.is_array()) {
+            is_too_deep_ |= ++depth_ > kJsonDepth;
+            Node node = element.is_object() ? object(dom::object(element)) : array(dom::array(element));
+            depth_--;
+            return node;
         }
         if (placed_) cursor_.take_scalar();
         switch (element.type()) {
@@ -137,6 +140,8 @@ private:
     const JsonOptions& options_;
     JsonCursor cursor_;
     bool placed_;
+    int depth_ = 0;
+    bool is_too_deep_ = false;
     std::string fault_;
 };
 
@@ -149,6 +154,7 @@ Result<Node> parse_json(std::string_view text, const JsonOptions& options) {
     if (parsed.error()) return locate(text, parsed.error());
     Builder builder{text, options};
     Node root = builder.build(parsed.value_unsafe());
+    if (builder.is_too_deep()) return locate(text, simdjson::DEPTH_ERROR);
     if (!builder.fault().empty()) return Error{Code::Invalid, builder.fault()};
     return root;
 }

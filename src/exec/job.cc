@@ -109,6 +109,7 @@ void Job::on_output_end() {
 }
 
 void Job::on_drained() {
+    if (child_->has_unread()) return drain_.start(kDrain);
     // What is left in the background is left alone: the script meant it so.
     child_.reset();
     outcome_.code = exit_.signal ? exit_.signal : exit_.code;

@@ -4,6 +4,7 @@
 #include "loop/reaper.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -175,6 +176,11 @@ void Child::on_exit_ready(int) {
     }
     exit_.close();
     exited_ = true;
+    for (Pipe* pipe : {&out_, &err_}) {
+        int buffered = 0;
+        if (pipe->fd && ioctl(pipe->fd.get(), FIONREAD, &buffered) == 0)
+            pipe->due = pipe->received + static_cast<std::size_t>(buffered);
+    }
     const bool exited = status.si_code == CLD_EXITED;
     listener_->on_exit({.code = exited ? status.si_status : 0, .signal = exited ? 0 : status.si_status});
 }

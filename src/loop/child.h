@@ -76,6 +76,9 @@ public:
     bool has_exited() const { return exited_; }
     bool has_output_ended() const { return !out_.fd && !err_.fd; }
 
+    /// Something that was in the pipes when the process ended has not been read yet.
+    bool has_unread() const { return out_.is_behind() || err_.is_behind(); }
+
     /// The process group; 0 before there is one.
     pid_t group() const { return process_.pid; }
 
@@ -87,6 +90,8 @@ private:
         UniqueFd fd;
         Poll poll;
         std::size_t received = 0;
+        std::size_t due = 0;  ///< what `received` is once all is read that was there when the process ended
+        bool is_behind() const { return fd && received < due; }
     };
 
     int open_pipes(Spawner::Order& order, const Spec& spec);
