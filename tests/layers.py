@@ -17,7 +17,9 @@ LAYERS = {
     "tool": ["data", "util"],
     "define": ["tool", "data", "util"],
     "catalog": ["define", "tool", "exec", "loop", "data", "util"],
-    "app": ["exec", "data", "loop", "util"],
+    "mcp": ["catalog", "define", "tool", "exec", "loop", "data", "util"],
+    "transport": ["mcp", "catalog", "tool", "exec", "loop", "data", "util"],
+    "app": ["transport", "mcp", "catalog", "define", "tool", "exec", "loop", "data", "util"],
 }
 
 # What a command is, is data for everyone; how it is run is not.

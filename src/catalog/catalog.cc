@@ -45,13 +45,20 @@ Catalog::Catalog(std::vector<Entry> entries, std::vector<Broken> broken, Names n
     for (const auto& entry : entries_) by_name_.emplace(entry.published, &entry);
     for (const auto& entry : entries_) by_name_.emplace(tool::portable_name(entry.tool.name), &entry);
     for (const auto& entry : entries_) {
-        if (entry.tool.has_state) by_state_uri_.emplace(state_uri(entry.tool.name), &entry);
+        if (!entry.tool.has_state) continue;
+        states_.push_back(&entry);
+        by_state_uri_.emplace(state_uri(entry.tool.name), &entry);
     }
 }
 
 const Entry* Catalog::find(std::string_view name) const {
     const auto found = by_name_.find(name);
     return found == by_name_.end() ? nullptr : found->second;
+}
+
+const Broken* Catalog::find_broken(std::string_view name) const {
+    const auto found = std::ranges::lower_bound(broken_, name, {}, &Broken::name);
+    return found != broken_.end() && found->name == name ? &*found : nullptr;
 }
 
 const Entry* Catalog::find_state(std::string_view uri) const {

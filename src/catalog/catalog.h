@@ -41,6 +41,12 @@ public:
     /// By its path or by the name that was published; a path beats a published name. Null when there is none.
     const Entry* find(std::string_view name) const;
 
+    /// The file of that name that is no tool, or null.
+    const Broken* find_broken(std::string_view name) const;
+
+    /// Those that have a state to read, in byte order of their names.
+    const std::vector<const Entry*>& states() const { return states_; }
+
     /// The tool whose state this URI names.
     const Entry* find_state(std::string_view uri) const;
 
@@ -50,6 +56,7 @@ public:
 private:
     std::vector<Entry> entries_;
     std::vector<Broken> broken_;
+    std::vector<const Entry*> states_;
     std::map<std::string, const Entry*, std::less<>> by_name_;
     std::map<std::string, const Entry*, std::less<>> by_state_uri_;
 };

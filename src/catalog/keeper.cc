@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 #include <thread>
+#include <utility>
 
 namespace mcpd::catalog {
 
@@ -51,8 +52,10 @@ bool Keeper::is_current(const std::string& name) {
     const auto known = records_.find(name);
     if (known == records_.end()) return true;
     Candidate& candidate = known->second.candidate;
-    const auto identity = identify(candidate.source.path);
-    if (identity == candidate.source.identity) return true;
+    if (identify(candidate.source.path) == candidate.source.identity &&
+        !find_fault_above(settings_.around.root_directory, candidate.source.path, permissions_)) {
+        return true;
+    }
     // Whatever happened to it, the scan has the rules.
     rescan();
     return !is_being_asked(name);
@@ -93,8 +96,13 @@ void Keeper::on_probed(Probe& probe, Result<define::Definition> result) {
     records_[candidate.name] = std::move(record);
     std::erase_if(asked_, [&](const auto& other) { return other.get() == &probe; });
     ask_next();
-    if (is_complete() || !waits_.empty()) publish();
+    // Not after each of a thousand: a catalog is made of all of them.
+    if (is_complete() || is_waited_for(candidate.name)) publish();
     wake();
+}
+
+bool Keeper::is_waited_for(const std::string& name) const {
+    return std::ranges::any_of(waits_, [&](const Wait* wait) { return wait->name_ == name; });
 }
 
 void Keeper::publish() {
@@ -110,7 +118,10 @@ void Keeper::publish() {
             broken.push_back({name, record.candidate.source.path, record.reason});
         }
     }
-    catalog_ = std::make_shared<Catalog>(std::move(entries), std::move(broken), settings_.names);
+    const auto before =
+        std::exchange(catalog_, std::make_shared<Catalog>(std::move(entries), std::move(broken), settings_.names));
+    has_been_complete_ |= is_complete();
+    if (on_published_) on_published_(*before);
 }
 
 void Keeper::wake() {

@@ -32,6 +32,14 @@ public:
     /// What there is now; never null, empty before the first catalog.
     const std::shared_ptr<const Catalog>& catalog() const { return catalog_; }
 
+    /// The first look at the directory is over: what the catalog does not have is not there.
+    bool has_been_complete() const { return has_been_complete_; }
+
+    /// Called after each catalog that is published, with the one before it.
+    void set_listener(Callback<void(const Catalog&)> on_published) { on_published_ = on_published; }
+
+    const Permissions& permissions() const { return permissions_; }
+
     /// Every script that was found has been asked.
     bool is_complete() const { return scanned_ && asked_.empty() && waiting_.empty(); }
 
@@ -69,6 +77,7 @@ private:
     void ask(const Candidate& candidate);
     void ask_next();
     bool is_being_asked(const std::string& name) const;
+    bool is_waited_for(const std::string& name) const;
     void wake();
 
     exec::Engine& engine_;
@@ -76,10 +85,12 @@ private:
     Permissions permissions_;
     std::size_t at_once_;
     bool scanned_ = false;
+    bool has_been_complete_ = false;
     std::map<std::string, Record> records_;
     std::list<Candidate> waiting_;
     std::list<std::unique_ptr<Probe>> asked_;
     std::list<Wait*> waits_;
+    Callback<void(const Catalog&)> on_published_;
     std::shared_ptr<const Catalog> catalog_ = std::make_shared<Catalog>();
 };
 

@@ -142,6 +142,17 @@ Scan scan(const std::string& root, const Permissions& permissions) {
     return result;
 }
 
+std::optional<std::string> find_fault_above(const std::string& root, const std::string& path,
+                                            const Permissions& permissions) {
+    for (std::size_t end = root.size(); end != std::string::npos; end = path.find('/', end + 1)) {
+        const std::string directory = path.substr(0, end);
+        struct stat status;
+        if (stat(directory.c_str(), &status) < 0) return text::printable(directory) + " is not there";
+        if (auto fault = permissions.find_fault(directory, status)) return fault;
+    }
+    return std::nullopt;
+}
+
 std::optional<tool::Source::Identity> identify(const std::string& path) {
     struct stat status;
     if (stat(path.c_str(), &status) < 0 || !is_executable(status)) return std::nullopt;

@@ -31,4 +31,8 @@ Scan scan(const std::string& root, const Permissions& permissions);
 /// The file as it is now; nothing when it is gone, no regular file, or not executable any more.
 std::optional<tool::Source::Identity> identify(const std::string& path);
 
+/// What is wrong with a directory between the root and a file below it.
+std::optional<std::string> find_fault_above(const std::string& root, const std::string& path,
+                                            const Permissions& permissions);
+
 }  // namespace mcpd::catalog

@@ -10,9 +10,15 @@ namespace mcpd::log {
 
 enum class Level { Debug, Info, Warning, Error, Off };
 
+/// Lines with a time; JSON objects; or lines with the priority that journald reads.
+enum class Format { Text, Json, Journal };
+
+/// Journal when journald reads our stderr, else Text.
+Format format_of_stderr();
+
 /// The first statement of `main`: until then nothing may be logged, since the library's own default is stdout.
-/// May be called again, to change the level.
-void open(Level level = Level::Info);
+/// May be called again, to change the level and the format.
+void open(Level level = Level::Info, Format format = Format::Text);
 
 bool is_enabled(Level level);
 void write(Level level, std::string_view message);
