@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include <climits>
 #include <cstdio>
@@ -60,7 +61,7 @@ int run_check(loop::Loop& loop, const Options& options, const Settings& settings
     bench.look();
     const auto catalog = bench.keeper.catalog();
     const std::string& root = settings.keeper.around.root_directory;
-    bool good = true;
+    bool good = true, missing = false;
     for (const auto& file : options.words) {
         const std::string path = resolve(file);
         const std::string name = path.starts_with(root + "/") ? path.substr(root.size() + 1) : "";
@@ -69,10 +70,13 @@ int run_check(loop::Loop& loop, const Options& options, const Settings& settings
         } else {
             put(fmt::format("{}: {}", text::printable(file), explain_absence(file, path, root)));
             good = false;
+            missing |= access(path.c_str(), F_OK) < 0;
         }
     }
+    if (missing) return EX_NOINPUT;
     if (!options.words.empty()) return good ? EX_OK : EX_DATAERR;
 
+    for (const auto& warning : bench.keeper.warnings()) put("warning: " + warning);
     for (const auto& entry : catalog->entries()) report(*catalog, entry.tool.name, false);
     for (const auto& broken : catalog->broken()) good &= report(*catalog, broken.name, false);
     put(fmt::format("{} good, {} broken", catalog->entries().size(), catalog->broken().size()));

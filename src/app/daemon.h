@@ -3,6 +3,7 @@
 #include "app/settings.h"
 #include "catalog/keeper.h"
 #include "exec/engine.h"
+#include "loop/deferred.h"
 #include "loop/loop.h"
 #include "loop/signals.h"
 #include "loop/stream.h"
@@ -28,6 +29,7 @@ private:
     void on_gone() override;
     void on_signal(int number);
     void stop();
+    void stop_now();
     void on_finished();
 
     loop::Loop& loop_;
@@ -40,6 +42,7 @@ private:
     std::unique_ptr<catalog::Keeper> keeper_;
     std::unique_ptr<mcp::Server> server_;
     std::unique_ptr<transport::LinePeer> stdio_;
+    loop::Deferred stop_now_;
     loop::Signals signals_;
 };
 

@@ -1,6 +1,7 @@
 #include "app/commands.h"
 #include "app/workbench.h"
 #include "data/json_writer.h"
+#include "tool/describe.h"
 #include "util/text.h"
 
 #include <fmt/core.h>
@@ -28,13 +29,16 @@ void print_json(const Catalog& catalog) {
     data::JsonWriter json{out};
     json.begin_object().key("tools").begin_array();
     for (const auto& entry : catalog.entries()) {
-        json.begin_object().member("name", entry.published).member("path", entry.tool.source.path);
+        // What clients see, and what only we know.
+        json.begin_object().member("name", entry.published).key("inputSchema").raw(tool::input_schema(entry.tool));
+        json.member("description", entry.tool.description.empty() ? entry.tool.title : entry.tool.description);
+        json.member("path", entry.tool.source.path);
         if (!entry.tool.version.empty()) json.member("version", entry.tool.version);
         json.member("bytes", std::uint64_t{entry.list_entry.size()});
         json.member("tokens", std::uint64_t{entry.list_entry.size() / kBytesPerToken});
         json.key("warnings").begin_array();
         for (const auto& warning : entry.warnings) json.value(warning);
-        json.end_array().key("entry").raw(entry.list_entry).end_object();
+        json.end_array().end_object();
     }
     json.end_array().key("broken").begin_array();
     for (const auto& broken : catalog.broken()) {
@@ -77,6 +81,7 @@ int run_list(loop::Loop& loop, const Options& options, const Settings& settings)
     } else if (options.only_names) {
         for (const auto& entry : catalog->entries()) put(entry.published);
     } else {
+        for (const auto& warning : bench.keeper.warnings()) put("warning: " + warning);
         print_text(*catalog);
     }
     return EX_OK;

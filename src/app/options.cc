@@ -1,5 +1,7 @@
 #include "app/options.h"
 
+// A comma is a part of a value, not a sign between two.
+#define CXXOPTS_VECTOR_DELIMITER '\0'
 #include <cxxopts.hpp>
 
 #include <algorithm>
@@ -81,6 +83,13 @@ cxxopts::Options describe_options() {
     return options;
 }
 
+/// `MCPD_MAX_OUTPUT` of `max-output`.
+std::string twin(std::string_view option) {
+    std::string name = "MCPD_";
+    for (const char c : option) name += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return name;
+}
+
 Error invalid(std::string message) {
     return {Code::Invalid, std::move(message) + "; see mcpd --help"};
 }
@@ -92,18 +101,11 @@ Result<void> read_number(const cxxopts::ParseResult& parsed, const char* name, T
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size() || !(value >= least) || value > T(1e9)) {
-        return invalid("--" + std::string{name} + ": '" + text + "' is not a number of at least " +
-                       (least == T(0) ? "0" : "1"));
+        return invalid("--" + std::string{name} + " or " + twin(name) + ": '" + text +
+                       "' is not a number of at least " + (least == T(0) ? "0" : "1"));
     }
     into = value;
     return {};
-}
-
-/// `MCPD_MAX_OUTPUT` of `max-output`.
-std::string twin(std::string_view option) {
-    std::string name = "MCPD_";
-    for (const char c : option) name += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-    return name;
 }
 
 /// What the environment says, as words that go before those of the command line, so that the latter win.

@@ -21,6 +21,7 @@ Keeper::Keeper(exec::Engine& engine, Settings settings)
 void Keeper::rescan() {
     Scan found = scan(settings_.around.root_directory, permissions_);
     for (const auto& warning : found.warnings) log::warning("{}", warning);
+    warnings_ = std::move(found.warnings);
 
     std::set<std::string_view> names;
     for (const auto& candidate : found.candidates) names.insert(candidate.name);

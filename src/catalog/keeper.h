@@ -38,6 +38,9 @@ public:
     /// Called after each catalog that is published, with the one before it.
     void set_listener(Callback<void(const Catalog&)> on_published) { on_published_ = on_published; }
 
+    /// What the last look passed over, and why.
+    const std::vector<std::string>& warnings() const { return warnings_; }
+
     const Permissions& permissions() const { return permissions_; }
 
     /// Every script that was found has been asked.
@@ -84,6 +87,7 @@ private:
     Settings settings_;
     Permissions permissions_;
     std::size_t at_once_;
+    std::vector<std::string> warnings_;
     bool scanned_ = false;
     bool has_been_complete_ = false;
     std::map<std::string, Record> records_;

@@ -14,12 +14,6 @@ using data::Node;
 /// These go back as they were written: `1e2` must not become `100.0`.
 constexpr std::array<std::string_view, 3> kRaw{"id", "progressToken", "requestId"};
 
-/// A string or a whole number; null and everything else is no id.
-bool is_id(const Node& id) {
-    const auto number = id.number();
-    return id.string() || (number && std::trunc(*number) == *number);
-}
-
 Unreadable refuse(std::string id, std::string why) {
     return {std::move(id), {Fault::Kind::InvalidRequest, std::move(why)}};
 }
@@ -60,6 +54,11 @@ Unreadable explain(std::string_view text, const Error& error) {
 }
 
 }  // namespace
+
+bool is_id(const Node& node) {
+    const auto number = node.number();
+    return node.string() || (number && std::trunc(*number) == *number);
+}
 
 const Node* Message::meta(std::string_view key) const {
     const Node* all = params.find("_meta");

@@ -25,6 +25,9 @@ struct Message {
     const data::Node* meta(std::string_view key) const;
 };
 
+/// A string or a whole number: what ids and progress tokens may be.
+bool is_id(const data::Node& node);
+
 /// A message that cannot be understood; `id` where it could be read.
 struct Unreadable {
     std::string id;

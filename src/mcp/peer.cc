@@ -37,6 +37,16 @@ std::string client_name(const data::Node* info) {
     return part("name") + (version.empty() ? "" : " ") + version;
 }
 
+/// What is wrong with `_meta` in any version.
+std::optional<Fault> find_flaw(const Message& message) {
+    const auto* meta = message.params.find("_meta");
+    if (!meta) return std::nullopt;
+    if (!meta->object()) return Fault{Fault::Kind::InvalidParams, "_meta: must be an object"};
+    const auto* token = meta->find("progressToken");
+    if (!token || is_id(*token)) return std::nullopt;
+    return Fault{Fault::Kind::InvalidParams, "_meta: progressToken: must be a string or an integer"};
+}
+
 Fault unsupported(const std::string& asked) {
     Fault fault{Fault::Kind::UnsupportedVersion, "protocol version " + text::printable(asked) + " is not supported"};
     data::JsonWriter json{fault.data};
@@ -94,6 +104,7 @@ void Peer::refuse(const std::string& id, const Fault& fault, Channel& to) {
 
 /// The era is decided message by message. A claim that is not whole is an error, never a fall back.
 std::optional<Fault> Peer::find_caller(const Message& message, std::optional<Exchange::Caller>& caller) {
+    auto flaw = find_flaw(message);
     if (!has_claim(message)) {
         const auto* info = message.method == "initialize" ? message.params.find("clientInfo") : nullptr;
         caller.emplace(Exchange::Caller{.dialect = {session_.version, server_.identity()},
@@ -101,9 +112,10 @@ std::optional<Fault> Peer::find_caller(const Message& message, std::optional<Exc
                                         .capabilities = session_.capabilities,
                                         .client = info ? client_name(info) : session_.client,
                                         .log_level = session_.log_level});
-        return std::nullopt;
+        return flaw;
     }
     caller.emplace(Exchange::Caller{.dialect = {kModern, server_.identity()}, .session = session_});
+    if (flaw) return flaw;
     const auto missing = [](std::string_view key, std::string_view what) {
         return Fault{Fault::Kind::InvalidParams, fmt::format("_meta: {} is required, {}", key, what)};
     };

@@ -98,9 +98,9 @@ void check_items(const Param& param, const data::Node& value, std::vector<std::s
 }
 
 /// `dryrun: unknown; did you mean dry_run?`, or nothing when it is like none.
-std::optional<std::string> near_miss(const Tool& tool, const data::Node& arguments, std::string_view name) {
+std::optional<std::string> near_miss(const Tool& tool, std::string_view name) {
     for (const auto& param : tool.params) {
-        if (!arguments.find(param.name) && is_near(name, param.name)) {
+        if (is_near(name, param.name)) {
             return fmt::format("{}: unknown; did you mean {}?", text::printable(name), param.name);
         }
     }
@@ -144,7 +144,7 @@ Checked check_arguments(const Tool& tool, const data::Node& arguments) {
         if (name.starts_with(kReserved)) {
             result.complaints.push_back(text::printable(name) + ": names that begin with \"mcpd:\" are reserved");
         } else if (!tool.find(name)) {
-            auto complaint = near_miss(tool, arguments, name);
+            auto complaint = near_miss(tool, name);
             complaint ? result.complaints.push_back(std::move(*complaint)) : result.ignored.push_back(name);
         }
     }

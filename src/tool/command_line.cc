@@ -21,7 +21,9 @@ exec::Command call_command(const Tool& tool, const data::Node& options, const Su
     auto result = command(tool.source.path, tool.name, around);
     result.environment.push_back("MCPD_CALL_ID=" + run.call_id);
     result.environment.push_back("MCPD_CLIENT_CAPABILITIES=" + run.client_capabilities);
-    add_options(result.environment, options);
+    std::vector<std::string_view> names;
+    for (const auto& param : tool.params) names.push_back(param.name);
+    add_options(result.environment, options, names);
     result.input = data::to_json(options) + "\n";
     return result;
 }

@@ -59,7 +59,8 @@ std::string as_text(const data::Node& value) {
     return data::to_json(value);
 }
 
-void add_options(std::vector<std::string>& environment, const data::Node& options) {
+void add_options(std::vector<std::string>& environment, const data::Node& options,
+                 std::span<const std::string_view> known) {
     struct Variable {
         std::string_view option;
         std::string entry;
@@ -79,7 +80,7 @@ void add_options(std::vector<std::string>& environment, const data::Node& option
         if (name.find_first_of(std::string_view{"=\0", 2}) == std::string::npos) add(name);
         const std::string plain = shell_name(name);
         const bool collides = std::ranges::any_of(
-            members, [&](const auto& other) { return &other != &member && shell_name(other.key) == plain; });
+            known, [&](std::string_view other) { return other != name && shell_name(other) == plain; });
         if (plain != name && !collides) add(plain);
     }
 

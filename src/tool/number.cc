@@ -3,14 +3,32 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <string_view>
 
 namespace mcpd::tool {
 
 std::string plain_decimal(double value) {
-    // The longest is the smallest denormal: 1077 digits after the point.
-    std::array<char, 1100> digits;
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::fixed).ptr;
-    return {digits.data(), end};
+    // The fewest digits that mean this number, with zeros around them: 1e100 has one, and no other 99 that were never given.
+    std::array<char, 32> shortest;
+    const auto end =
+        std::to_chars(shortest.data(), shortest.data() + shortest.size(), value, std::chars_format::scientific).ptr;
+    std::string_view text{shortest.data(), end};
+    const auto mark = text.find('e');
+    if (mark == std::string_view::npos) return std::string{text};
+    std::string sign, digits;
+    for (const char c : text.substr(0, mark)) {
+        if (c == '-')
+            sign = c;
+        else if (c != '.')
+            digits += c;
+    }
+    int exponent = 0;
+    const auto* power = text.data() + mark + (text[mark + 1] == '+' ? 2 : 1);
+    std::from_chars(power, end, exponent);
+    const auto size = static_cast<int>(digits.size());
+    if (exponent < 0) return sign + "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + digits;
+    if (exponent + 1 >= size) return sign + digits + std::string(static_cast<std::size_t>(exponent + 1 - size), '0');
+    return sign + digits.insert(static_cast<std::size_t>(exponent + 1), ".");
 }
 
 std::string plain_decimal(const data::Node& number) {

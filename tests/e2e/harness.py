@@ -516,15 +516,24 @@ class Client:
             waiting = self._asked.get(_key(message['id']))
             if not waiting:
                 return ['an answer to a request that was not sent, or a second answer'] if self._check else []
-            asked = waiting.pop(0)
+            waiting = list(waiting)
+        # Several may have had this id, some of them refused without it: the newest that the answer fits is the one.
+        verdicts = [(asked, self._judge_answer(asked, message)) for asked in reversed(waiting)]
+        asked, found = next((each for each in verdicts if not each[1]), verdicts[0])
+        with self._changed:
+            self._asked[_key(message['id'])].remove(asked)
             if asked.token is not None:
                 self._tokens[asked.token] -= 1
+        if asked.method == 'initialize' and 'result' in message and not found:
+            self.negotiated, self.initialized = message['result']['protocolVersion'], message['result']
+        return found
+
+    def _judge_answer(self, asked, message):
         version = asked.version or self._legacy_version()
         if asked.method == 'initialize' and 'result' in message:
-            agreed = message['result'].get('protocolVersion')
-            if agreed not in LEGACY:
-                return [f'initialize agreed on {agreed!r}']
-            self.negotiated, self.initialized, version = agreed, message['result'], agreed
+            version = message['result'].get('protocolVersion')
+            if version not in LEGACY:
+                return [f'initialize agreed on {version!r}']
         if not asked.check:
             return []
         found = self._valid(SCHEMAS.response, version, asked.method, message)
@@ -627,7 +636,7 @@ class World:
     """A directory of its own for one test: a home, a root directory for scripts, and an environment that knows nothing else."""
 
     def __init__(self, root_name='root'):
-        self.base = pathlib.Path(tempfile.mkdtemp(prefix='mcpd-e2e-')).resolve()
+        self.base = pathlib.Path(tempfile.mkdtemp(prefix='e2e-')).resolve()
         self.base.chmod(0o755)
         self.home = self.folder(self.base / 'home')
         self.root = self.folder(self.base / root_name)

@@ -215,7 +215,7 @@ class Methods(Case):
     def test_unknown_methods(self):
         for version in VERSIONS:
             client = self.world.serve(version=version)
-            for method in ('tools/frobnicate', 'tools', '', 'TOOLS/LIST', 'tools/list ', 'notifications/initialized', 'rpc.discover'):
+            for method in ('tools/frobnicate', 'tools', 'TOOLS/LIST', 'tools/list ', 'notifications/initialized', 'rpc.discover'):
                 with self.subTest(version=version, method=method):
                     self.assertProtocolError(-32601, client.request(method))
 
@@ -223,9 +223,18 @@ class Methods(Case):
         for version in VERSIONS:
             with self.subTest(version):
                 client = self.world.serve(version=version)
-                for method in ('notifications/nothing', 'tools/list', 'x', ''):
+                for method in ('notifications/nothing', 'tools/list', 'x'):
                     client.notify(method)
                 client.notify('notifications/cancelled')
+                client.settled()
+                self.assertEqual(client.unconsumed(), [])
+
+    def test_an_empty_string_is_an_unknown_method_too(self):
+        for version in VERSIONS:
+            with self.subTest(version):
+                client = self.world.serve(version=version)
+                self.assertProtocolError(-32601, client.request(''))
+                client.notify('')
                 client.settled()
                 self.assertEqual(client.unconsumed(), [])
 
@@ -329,8 +338,9 @@ class Envelope(Case):
 
 
 class Ids(Case):
-    WRITTEN = ('1', '0', '-1', '-7', '9007199254740993', '9223372036854775807', '18446744073709551616', '123456789012345678901234567890',
-               '-9223372036854775809', '"a"', '""', '"1"', '"0x10"', '"' + 'long' * 200 + '"', '"a b/c:d"')
+    WRITTEN = ('1', '0', '-1', '-7', '9007199254740993', '9223372036854775807', '-9223372036854775808', '18446744073709551615', '"a"', '""', '"1"', '"0x10"', '"' + 'long' * 200 + '"', '"a b/c:d"')
+
+    HUGE = ('18446744073709551616', '-9223372036854775809', '123456789012345678901234567890')
 
     def request(self, id, method, meta=b''):
         return b'{"jsonrpc":"2.0","id":' + id + b',"method":"' + method + b'","params":{"_meta":{' + meta + b'}}}\n'
@@ -348,6 +358,16 @@ class Ids(Case):
                 with self.subTest(version=version, id=id[:40]):
                     client.send_raw(self.modern(id) if version == MODERN else self.request(id.encode(), b'tools/list'))
                     message = client.wait(json.loads(id))
+                    self.assertIn('result', message)
+                    self.assertEchoed(message, id)
+
+    def test_integers_beyond_64_bits_are_ids_like_any_other(self):
+        for version in VERSIONS:
+            client = self.world.serve(version=version)
+            for id in self.HUGE:
+                with self.subTest(version=version, id=id):
+                    client.send_raw(self.modern(id) if version == MODERN else self.request(id.encode(), b'tools/list'))
+                    message = client.receive()
                     self.assertIn('result', message)
                     self.assertEchoed(message, id)
 
@@ -383,14 +403,21 @@ class Ids(Case):
             self.assertIn('result', client.request('tools/list', id=5))
 
     def test_progress_tokens_come_back_as_they_were_written(self):
+        self.assertTokensEchoed(self.WRITTEN)
+
+    def test_so_do_tokens_beyond_64_bits(self):
+        self.assertTokensEchoed(self.HUGE)
+
+    def assertTokensEchoed(self, tokens):
         self.world.script('steps', sh_tool('echo "PROGRESS 1/2 half" >&2'))
         client = self.world.serve()
-        for token in self.WRITTEN:
+        for token in tokens:
             with self.subTest(token[:40]):
                 client.send_raw(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"steps","_meta":{"%s":"%s","%s":{},"progressToken":%s}}}\n' %
                                 (CLAIM.encode(), MODERN.encode(), CAPABILITIES.encode(), token.encode()))
+                message = client.receive()
+                self.assertEqual(message.get('method'), 'notifications/progress', message)
                 client.wait(1)
-                message = client.wait_notification('notifications/progress')
                 self.assertRegex(message.raw.decode(), r'"progressToken":\s*' + re.escape(token) + r'\s*[,}]')
 
 
@@ -733,7 +760,8 @@ class Listen(Case):
         for params in ({}, {'notifications': None}, {'notifications': []}, {'notifications': {'toolsListChanged': 'yes'}},
                        {'notifications': {'resourceSubscriptions': 'mcpd://kept/state'}}, {'notifications': {'resourceSubscriptions': [5]}}):
             with self.subTest(params):
-                self.assertProtocolError(-32602, self.client.request('subscriptions/listen', params))
+                self.client.start('subscriptions/listen', params)
+                self.assertProtocolError(-32602, self.client.receive())
 
     def test_it_is_not_answered_while_it_lasts_and_others_go_on(self):
         self.listen({'toolsListChanged': True}, 'a')
@@ -857,48 +885,48 @@ class Batches(Case):
 
 
 class Progress(Case):
-    def call(self, client, lines, **kw):
-        """What a call that prints these lines to stderr sends as progress."""
+    def call(self, version, lines, **kw):
+        """A fresh client, and what a call that prints these lines to stderr sends it as progress."""
         self.world.script('steps', sh_tool("cat >&2 <<'END'\n" + '\n'.join(lines) + '\nEND\necho done'))
-        before = len(client.messages)
+        client = self.world.serve(version=version)
         self.assertEqual(text(client.call('steps', **kw)), 'done')
         client.settled()
-        return [message['params'] for message in client.messages[before:] if message.get('method') == 'notifications/progress']
+        return client, [message['params'] for message in client.notifications('notifications/progress')]
 
     def test_steps_of_a_total(self):
         for version in VERSIONS:
             with self.subTest(version):
-                sent = self.call(self.world.serve(version=version), ['PROGRESS 0/10 begin', 'PROGRESS 3/10 three of them', 'PROGRESS 10/10'], meta={'progressToken': 'tok'})
+                _, sent = self.call(version, ['PROGRESS 0/10 begin', 'PROGRESS 3/10 three of them', 'PROGRESS 10/10'], meta={'progressToken': 'tok'})
                 self.assertEqual([(each['progressToken'], each['progress'], each['total']) for each in sent], [('tok', 0, 10), ('tok', 3, 10), ('tok', 10, 10)])
                 if version != '2024-11-05':     # which has no word for it
                     self.assertEqual([each.get('message', '') for each in sent], ['begin', 'three of them', ''])
 
     def test_percent(self):
-        sent = self.call(self.world.serve(), ['PROGRESS 0% begin', 'PROGRESS 30% some', 'PROGRESS 62.5%', 'PROGRESS 100% all'], meta={'progressToken': 1})
+        _, sent = self.call(MODERN, ['PROGRESS 0% begin', 'PROGRESS 30% some', 'PROGRESS 62.5%', 'PROGRESS 100% all'], meta={'progressToken': 1})
         self.assertEqual([each['progress'] / each['total'] for each in sent], [0, 0.3, 0.625, 1])
         self.assertEqual([each.get('message', '') for each in sent], ['begin', 'some', '', 'all'])
 
     def test_it_only_rises(self):
-        sent = self.call(self.world.serve(), [f'PROGRESS {n}/9 x' for n in (2, 2, 1, 0, 3, 2, 3, 4.5, 4, 9, 9)], meta={'progressToken': 0})
+        _, sent = self.call(MODERN, [f'PROGRESS {n}/9 x' for n in (2, 2, 1, 0, 3, 2, 3, 4.5, 4, 9, 9)], meta={'progressToken': 0})
         self.assertEqual([each['progress'] for each in sent], [2, 3, 4.5, 9])
 
     def test_the_first_value_always_goes_out(self):
         for line, value in (('PROGRESS 0/10 nothing yet', 0), ('PROGRESS 0% nothing yet', 0), ('PROGRESS 7/10', 7)):
             with self.subTest(line):
-                sent = self.call(self.world.serve(), [line], meta={'progressToken': 'x'})
+                _, sent = self.call(MODERN, [line], meta={'progressToken': 'x'})
                 self.assertEqual([each['progress'] for each in sent], [value])
 
     def test_without_a_token_there_is_none_and_never_a_log_line(self):
         for version, meta in (('2025-06-18', None), (MODERN, {LOG_LEVEL: 'debug'})):
             with self.subTest(version):
-                client = self.world.serve(version=version)
-                self.assertEqual(self.call(client, ['PROGRESS 1/2 half', 'a line'], meta=meta), [])
+                client, sent = self.call(version, ['PROGRESS 1/2 half', 'a line'], meta=meta)
+                self.assertEqual(sent, [])
                 self.assertEqual([log['params']['data'] for log in client.notifications('notifications/message')], ['a line'])
 
     def test_one_that_cannot_be_read_is_an_info_line(self):
         lines = ['PROGRESS', 'PROGRESS lots', 'PROGRESS 3', 'PROGRESS 3/ten', 'PROGRESS x%', 'PROGRESS 1/0x2 y', 'PROGRESSIVE 1/2', 'PROGRESS nan/10', 'PROGRESS inf%']
-        client = self.world.serve(version='2025-11-25')
-        self.assertEqual(self.call(client, lines, meta={'progressToken': 'x'}), [])
+        client, sent = self.call('2025-11-25', lines, meta={'progressToken': 'x'})
+        self.assertEqual(sent, [])
         logs = [log['params'] for log in client.notifications('notifications/message')]
         self.assertEqual([(log['level'], log['data']) for log in logs], [('info', line) for line in lines])
 
@@ -1166,10 +1194,14 @@ class Stdio(Case):
         self.assertEqual((done.returncode, done.stdout), (64, b''))
         self.assertIn(b'--stdio', done.stderr)
 
-    def test_one_line_says_what_is_served(self):
-        client = self.world.serve(version='2025-11-25')
-        client.result('tools/list')
-        self.assertIn('stdio', client.stderr_text())
+    def test_one_line_says_what_is_served_and_for_a_guess_why(self):
+        for flags, why in ((['--stdio'], ''), ([], 'because')):
+            with self.subTest(flags):
+                done = self.world.run('--root-directory', self.world.root, *flags, input=self.lines())
+                [line] = [line for line in done.stderr.decode().splitlines() if 'serving' in line]
+                self.assertIn(str(self.world.root), line)
+                self.assertIn('stdin', line)
+                self.assertIn(why, line)
 
     def test_a_line_may_come_in_pieces(self):
         client = self.world.serve(version='2025-11-25')

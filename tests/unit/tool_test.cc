@@ -164,9 +164,11 @@ TEST_CASE("a list entry always has a description", "[tool]") {
 
 TEST_CASE("options reach the environment under names that shells can read", "[tool]") {
     Words environment;
+    constexpr std::string_view kKnown[] = {"a.b", "a_b", "c-d", "c_d"};
     tool::add_options(
         environment,
-        json(R"({"name":"a b\nc","dry-run":true,"n":1e21,"list":[1,"x"],"none":null,"a.b":1,"a_b":2,"x=y":3})"));
+        json(R"({"c-d":4,"name":"a b\nc","dry-run":true,"n":1e21,"list":[1,"x"],"none":null,"a.b":1,"a_b":2,"x=y":3})"),
+        kKnown);
     CHECK(value_of(environment, "MCPD_OPT_name") == "a b\nc");
     CHECK(value_of(environment, "MCPD_OPT_dry-run") == "true");
     CHECK(value_of(environment, "MCPD_OPT_dry_run") == "true");
@@ -174,7 +176,8 @@ TEST_CASE("options reach the environment under names that shells can read", "[to
     CHECK(value_of(environment, "MCPD_OPT_list") == R"([1,"x"])");
     CHECK(value_of(environment, "MCPD_OPT_none") == "");
     CHECK(value_of(environment, "MCPD_OPT_a.b") == "1");
-    CHECK(value_of(environment, "MCPD_OPT_a_b") == "2");  // the other one's
+    CHECK(value_of(environment, "MCPD_OPT_a_b") == "2");       // the other one's
+    CHECK(value_of(environment, "MCPD_OPT_c_d") == "(none)");  // the other one's, which was not given
     CHECK(value_of(environment, "MCPD_OPT_x_y") == "3");
     CHECK(value_of(environment, "MCPD_OMITTED") == "(none)");
 }
@@ -186,7 +189,7 @@ TEST_CASE("what the environment cannot carry is left out there, and named", "[to
     options.set("fits", std::string(120 * 1024, 'x'));
     options.set("small", "s");
     Words environment;
-    tool::add_options(environment, options);
+    tool::add_options(environment, options, {});
     CHECK(value_of(environment, "MCPD_OPT_nul") == "(none)");
     CHECK(value_of(environment, "MCPD_OPT_long") == "(none)");
     CHECK(value_of(environment, "MCPD_OPT_fits").size() == 120 * 1024);
@@ -197,7 +200,7 @@ TEST_CASE("what the environment cannot carry is left out there, and named", "[to
     for (int i = 0; i < 20; i++)
         many.set("v" + std::to_string(i), std::string(static_cast<std::size_t>(60'000 + i), 'x'));
     environment.clear();
-    tool::add_options(environment, many);
+    tool::add_options(environment, many, {});
     CHECK(value_of(environment, "MCPD_OMITTED") == "v17,v18,v19");  // the largest
 }
 
