@@ -68,9 +68,14 @@ int run_check(loop::Loop& loop, const Options& options, const Settings& settings
         if (catalog->find_broken(name) || (catalog->find(name) && catalog->find(name)->tool.name == name)) {
             good &= report(*catalog, name, true);
         } else {
-            put(fmt::format("{}: {}", text::printable(file), explain_absence(file, path, root)));
+            const std::string line = fmt::format("{}: {}", text::printable(file), explain_absence(file, path, root));
             good = false;
-            missing |= access(path.c_str(), F_OK) < 0;
+            if (access(path.c_str(), F_OK) == 0) {
+                put(line);
+            } else {
+                missing = true;
+                std::fputs(("mcpd: " + line + "\n").c_str(), stderr);
+            }
         }
     }
     if (missing) return EX_NOINPUT;

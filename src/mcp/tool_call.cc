@@ -52,7 +52,10 @@ void ToolCall::look_up() {
     catalog_ = server_.keeper().catalog();
     entry_ = catalog_->find(name_);
     if (!entry_ && known_as_.empty() && catalog_->find_broken(name_)) known_as_ = name_;
-    if (entry_) known_as_ = entry_->tool.name;
+    if (entry_) {
+        known_as_ = entry_->tool.name;
+        was_listed_ = true;
+    }
     if (!known_as_.empty() && !server_.keeper().is_current(known_as_)) {
         wait_ = std::make_unique<catalog::Keeper::Wait>(server_.keeper(), known_as_,
                                                         Callback<void()>::to<&ToolCall::look_up>(this));
@@ -61,7 +64,7 @@ void ToolCall::look_up() {
     // That look may have found that it has gone, or made another catalog.
     if (catalog_ != server_.keeper().catalog()) return look_up();
     if (!entry_) {
-        if (known_as_.empty()) return exchange_.fail({Fault::Kind::InvalidParams, unknown_tool(*catalog_, name_)});
+        if (!was_listed_) return exchange_.fail({Fault::Kind::InvalidParams, unknown_tool(*catalog_, name_)});
         const auto* broken = catalog_->find_broken(known_as_);
         return refuse(
             broken ? fmt::format("{}: cannot be run: {}", known_as_, broken->reason) : known_as_ + ": no longer exists",

@@ -39,7 +39,8 @@ private:
     /// The tool as it was when it was looked up: a reload changes nothing for a call that runs.
     std::shared_ptr<const catalog::Catalog> catalog_;
     const catalog::Entry* entry_ = nullptr;
-    std::string known_as_;  ///< the path it had when the call came
+    std::string known_as_;     ///< its path, also when it has gone or is broken
+    bool was_listed_ = false;  ///< clients knew it when the call came
 
     std::unique_ptr<catalog::Keeper::Wait> wait_;
     std::string call_id_;
